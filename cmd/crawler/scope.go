@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"crawler/crawl"
+)
+
+func (a *app) scopeCommand() *cobra.Command {
+	var s settings
+	var seedsFile string
+	cmd := &cobra.Command{
+		Use:   "scope --seeds FILE URL...",
+		Short: "Which URLs a crawl would take",
+		Long:  "Print for each URL whether a crawl from the seeds would take it, and why not. Nothing is fetched.",
+		Args:  args(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, texts []string) error {
+			if seedsFile == "" {
+				return &usageError{errors.New("scope: name a file of seeds with --seeds")}
+			}
+			seeds, err := a.readSeeds(seedsFile)
+			if err != nil {
+				return err
+			}
+			cfg, err := s.load()
+			if err != nil {
+				return err
+			}
+			for _, text := range texts {
+				seed, err := crawl.ParseSeed(text)
+				if err != nil {
+					fmt.Fprintf(a.out, "%-9s %s\n          %v\n", crawl.RefusedInvalid, text, err)
+					continue
+				}
+				if reason, detail := crawl.Judge(cfg.Crawl.Scope, seeds, seed.URL); reason != "" {
+					fmt.Fprintf(a.out, "%-9s %s\n          %s\n", reason, seed.URL, detail)
+				} else {
+					fmt.Fprintf(a.out, "%-9s %s\n", "in scope", seed.URL)
+				}
+			}
+			return nil
+		},
+	}
+	s.register(cmd.Flags())
+	keepFlags(cmd, "config", "scope", "include", "exclude")
+	cmd.Flags().StringVar(&seedsFile, "seeds", "", "`FILE` of URLs to start from")
+	return cmd
+}

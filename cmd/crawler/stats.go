@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"crawler/crawl"
+)
+
+func (a *app) statsCommand() *cobra.Command {
+	var data string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "What a crawl and its filter did",
+		Long:  "Print what a crawl and its filter did, while it runs or after.",
+		Args:  args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			from, err := a.openSource(cmd.Context(), data)
+			if err != nil {
+				return err
+			}
+			defer from.Close()
+			s, err := from.Stats()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(a.out, s)
+			}
+			printStats(a.out, s)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", defaultData, "the crawl's `DIR`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, for scripts")
+	return cmd
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// printStats prints s for a person, at most 80 columns wide.
+func printStats(w io.Writer, s crawl.Stats) {
+	line := func(label, value, note string) {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-22s %13s  %s", label, value, note), " "))
+	}
+	fmt.Fprintf(w, "Crawl %s, started %s, %s of crawling\n", s.Crawl.State,
+		s.Crawl.Started.UTC().Format("2006-01-02 15:04:05 MST"), time.Duration(s.Crawl.ElapsedS*1e9).Round(time.Second))
+
+	fmt.Fprintln(w, "\nURLs")
+	u := s.URLs
+	line("discovered", count(u.Discovered), "links and seeds met, each once a page")
+	line("  duplicates", count(u.Duplicates), "met before")
+	line("  refused", count(u.RefusedBefore), "not admitted, see below")
+	line("  admitted", count(u.Admitted), "new and in scope")
+	line("    fetched", count(u.Fetched), "answered")
+	line("    queued", count(u.Queued), "wait for their turn or a retry")
+	line("    leased", count(u.Leased), "being fetched")
+	line("    failed", count(u.Failed), "gone, or given up after retries")
+	line("    refused", count(u.RefusedAfter), "by robots.txt or the server")
+	if len(u.Refused) > 0 {
+		fmt.Fprintln(w, "\nRefused, by reason (crawler urls --state refused lists them)")
+		for _, reason := range byCount(u.Refused) {
+			line(reason, count(u.Refused[reason]), refusedNotes[reason])
+		}
+	}
+
+	fmt.Fprintln(w, "\nFetches")
+	f := s.Fetch
+	line("requests", count(f.Requests), count(f.RobotsRequests)+" of them for robots.txt")
+	line("bytes", size(f.Bytes), "of bodies")
+	line("pages per second", fmt.Sprintf("%.1f", f.PagesPerS), "over all the time of crawling")
+	for _, status := range slices.Sorted(maps.Keys(f.Status)) {
+		line("status "+status, count(f.Status[status]), "")
+	}
+	for _, kind := range byCount(f.Errors) {
+		line("error "+kind, count(f.Errors[kind]), "")
+	}
+
+	fmt.Fprintln(w, "\nThe URL-seen gate")
+	g := s.Seen
+	line("checks", count(g.Checks), "URLs asked about")
+	line("trusted negatives", count(g.NegativesTrusted), "new for certain: no look-up needed")
+	line("unproven negatives", count(g.NegativesUnproven), "looked up, coverage not yet proven")
+	line("true positives", count(g.TruePositives), "seen, and the exact store agreed")
+	line("false positives", count(g.FalsePositivesAvoided), "pages a filter alone would have lost")
+	line("exact look-ups", count(g.ExactLookups), "in the exact store")
+	line("false-positive rate", percent(g.FPRObserved), fmt.Sprintf("observed; %s predicted, %s target", percent(g.FPRPredicted), percent(g.FPRTarget)))
+	line("filter", g.Filter.Kind, fmt.Sprintf("generation %d, %s, %d rebuilds", g.Filter.Generation, size(g.Filter.MemoryBytes), g.Filter.Rebuilds))
+	line("keys", count(g.Filter.Keys), "of a capacity of "+count(g.Filter.Capacity))
+	line("occupancy", percent(g.Filter.Occupancy), "of the filter's bits are set")
+
+	fmt.Fprintln(w, "\nHosts and store")
+	line("hosts known", count(s.Hosts.Known), fmt.Sprintf("%s active, %s deferred", count(s.Hosts.Active), count(s.Hosts.Deferred)))
+	line("store", size(s.Store.Bytes), count(s.Store.URLs)+" URLs")
+}
+
+// refusedNotes says what the reasons of refusals mean.
+var refusedNotes = map[string]string{
+	crawl.RefusedScope:    "too far from every seed",
+	crawl.RefusedExclude:  "match an exclude pattern",
+	crawl.RefusedInclude:  "match no include pattern",
+	crawl.RefusedScheme:   "neither http nor https",
+	crawl.RefusedInvalid:  "not a URL",
+	crawl.RefusedDepth:    "too many links from a seed",
+	crawl.RefusedLimit:    "their host has all it may have",
+	crawl.RefusedTrap:     "at the end of endless redirects",
+	crawl.RefusedNoFollow: "the page asks not to follow",
+	crawl.RefusedRobots:   "robots.txt disallows them",
+	crawl.RefusedServer:   "the server answered 401 or 403",
+	crawl.RefusedBlocked:  "their address may not be dialled",
+}
+
+// byCount returns the names of a tally, the greatest first.
+func byCount(t map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(t), func(a, b string) int {
+		if t[a] != t[b] {
+			return int(t[b] - t[a])
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// count writes a number with its thousands set off.
+func count[N ~int | ~int64 | ~uint64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// size writes a number of bytes.
+func size[N ~int64 | ~uint64](n N) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	v, i := float64(n), 0
+	for v >= 1024 && i < len(units)-1 {
+		v, i = v/1024, i+1
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", v, units[i])
+}
+
+func percent(v float64) string {
+	if v > 0 && v < 0.0001 {
+		return fmt.Sprintf("%.1e %%", 100*v)
+	}
+	return fmt.Sprintf("%.2f %%", 100*v)
+}

@@ -1,0 +1,380 @@
+package crawl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"crawler/fetcher"
+	"crawler/fetcher/robots"
+	"crawler/frontier"
+	"crawler/normalize"
+	"crawler/storage"
+)
+
+// Crawl is one crawl over a data directory that it holds. Open it, Run it once, Close it.
+type Crawl struct {
+	cfg      Config
+	dir      *storage.Dir
+	parts    []*partition
+	frontier *frontier.Frontier
+	fetcher  *fetcher.Fetcher
+	agent    string // product token of the user agent
+	rules    *robots.Cache
+	flights  flights
+	budget   *budget
+	scope    atomic.Pointer[judge]
+	before   time.Duration // elapsed in earlier runs
+	opened   time.Time
+
+	hurry     chan struct{} // closed by Hurry
+	hurryOnce sync.Once
+
+	mu         sync.Mutex // guards all below
+	stop       context.CancelCauseFunc
+	busy       int           // activities that may still offer links, leases apart
+	relinking  []bool        // partitions whose relinking is one of them
+	reconsider chan struct{} // has a token when refused URLs are to be judged anew
+	state      State
+}
+
+// The reasons for which a crawl ends.
+var (
+	// ErrFinished: all that is in scope has been crawled.
+	ErrFinished = errors.New("finished: nothing is left to crawl")
+	// ErrUnreachable: what is left to crawl is on hosts that could not be reached again and again.
+	ErrUnreachable = errors.New("stopped: what is left is on hosts that cannot be reached; run again to try them")
+	// ErrMaxPages, ErrMaxTime and ErrMinFreeDisk: a limit was reached.
+	ErrMaxPages    = errors.New("stopped: the limit of pages is reached")
+	ErrMaxTime     = errors.New("stopped: the limit of time is reached")
+	ErrMinFreeDisk = errors.New("stopped: the disk is nearly full")
+	// ErrInterrupted: the caller's context ended.
+	ErrInterrupted = errors.New("stopped")
+)
+
+// Open opens the crawl in the data directory at path, and makes it if there is none.
+func Open(path string, cfg Config) (_ *Crawl, err error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	fetch, err := fetcher.New(cfg.Fetch)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := storage.CreateDir(path, cfg.Partitions)
+	if err != nil {
+		fetch.Close()
+		return nil, err
+	}
+	c := &Crawl{
+		cfg: cfg, dir: dir, fetcher: fetch, agent: robots.ProductToken(cfg.Fetch.UserAgent), rules: robots.NewCache(0, 0),
+		frontier: frontier.New(frontier.Config{Rules: cfg.Politeness, Retry: cfg.Retry}),
+		opened:   time.Now(), hurry: make(chan struct{}), reconsider: make(chan struct{}, 1), state: StateStopped,
+	}
+	defer func() {
+		if err != nil {
+			fetch.Close()
+			err = errors.Join(err, dir.Close())
+		}
+	}()
+	return c, c.openPartitions()
+}
+
+func (c *Crawl) openPartitions() error {
+	anchors := []normalize.URL{}
+	fetched := 0
+	for n, store := range c.dir.Stores() {
+		p, err := openPartition(c, n, store)
+		if err != nil {
+			return err
+		}
+		if err := c.frontier.Attach(n, store); err != nil {
+			return err
+		}
+		found, err := readAnchors(store)
+		if err != nil {
+			return err
+		}
+		anchors = append(anchors, found...)
+		fetched += int(p.counters.Load().Fetched)
+		c.before = max(c.before, p.counters.Load().Elapsed)
+		c.parts = append(c.parts, p)
+	}
+	c.relinking = make([]bool, len(c.parts))
+	c.budget = newBudget(c.cfg.Limits.MaxPages, fetched)
+	c.scope.Store(newJudge(c.cfg.Scope).with(anchors...))
+	return nil
+}
+
+func readAnchors(store *storage.Store) ([]normalize.URL, error) {
+	var anchors []normalize.URL
+	err := store.View(func(tx *storage.Tx) error {
+		for href := range tx.Anchors() {
+			u, err := normalize.Parse(href)
+			if err != nil {
+				return fmt.Errorf("%w: anchors: %w", storage.ErrDamaged, err)
+			}
+			anchors = append(anchors, u)
+		}
+		return nil
+	})
+	return anchors, err
+}
+
+// Run crawls from the seeds, and goes on with what earlier runs left, until nothing is left, a limit is reached, ctx
+// ends, or something fails. The error says which: one of the reasons above, or the failure.
+//
+// When the crawl is to stop, no further fetch begins, those in flight have Config.Grace to end, and all outcomes are committed.
+func (c *Crawl) Run(ctx context.Context, seeds []Seed) error {
+	leasing, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(ErrInterrupted) })()
+	if limit := c.cfg.Limits.MaxTime; limit > 0 {
+		defer time.AfterFunc(limit, func() { stop(ErrMaxTime) }).Stop()
+	}
+	c.mu.Lock()
+	c.stop, c.state = stop, StateRunning
+	c.busy++ // until the seeds are offered
+	c.mu.Unlock()
+
+	serving, endServing := context.WithCancel(context.WithoutCancel(ctx))
+	var servers sync.WaitGroup
+	serve := func(run func(context.Context) error) {
+		servers.Go(func() {
+			if err := run(serving); err != nil {
+				stop(err)
+			}
+		})
+	}
+	for _, p := range c.parts {
+		serve(p.run)
+		serve(p.gate.Run)
+		serve(p.relinkAll)
+	}
+	serve(c.reconsiderAll)
+	serve(c.watchDisk)
+
+	if err := c.start(leasing, seeds); err != nil {
+		stop(err)
+	}
+	c.leave()
+	c.work(leasing)
+
+	endServing()
+	servers.Wait()
+	reason := context.Cause(leasing)
+	c.mu.Lock()
+	c.state = StateStopped
+	if errors.Is(reason, ErrFinished) {
+		c.state = StateFinished
+	}
+	c.mu.Unlock()
+	return reason
+}
+
+// start offers the seeds, and has those pages and refused URLs looked at again that an earlier run left to be.
+func (c *Crawl) start(ctx context.Context, seeds []Seed) error {
+	links := make([]frontier.Link, 0, len(seeds))
+	anchors := make([]normalize.URL, 0, len(seeds))
+	for _, s := range seeds {
+		links = append(links, frontier.Link{URL: s.URL, Seed: true, Fallback: s.Fallback})
+		anchors = append(anchors, s.URL)
+	}
+	c.scope.Store(c.judge().with(anchors...))
+	for _, p := range c.parts {
+		marked := false
+		err := p.store.View(func(tx *storage.Tx) error { marked = firstOf(tx.Relinks()); return nil })
+		if err != nil {
+			return err
+		}
+		if marked {
+			c.signalRelink(p)
+		}
+	}
+	for chunk := range slices.Chunk(links, seedChunk) {
+		if err := c.offer(ctx, chunk); err != nil {
+			return err
+		}
+	}
+	c.signalReconsider()
+	return nil
+}
+
+// seedChunk is the number of seeds offered in one entry.
+const seedChunk = 1000
+
+// work runs the workers until no lease is to be had any more.
+func (c *Crawl) work(leasing context.Context) {
+	fetching, endFetching := context.WithCancelCause(context.WithoutCancel(leasing))
+	defer endFetching(nil)
+	defer context.AfterFunc(leasing, func() {
+		grace := time.NewTimer(c.cfg.Grace)
+		defer grace.Stop()
+		select {
+		case <-grace.C:
+		case <-c.hurry:
+		case <-fetching.Done():
+		}
+		endFetching(ErrInterrupted)
+	})()
+	var workers sync.WaitGroup
+	for range c.cfg.Concurrency {
+		workers.Go(func() { c.worker(leasing, fetching) })
+	}
+	workers.Wait()
+}
+
+func (c *Crawl) worker(leasing, fetching context.Context) {
+	for {
+		if !c.budget.take(leasing) {
+			if c.budget.exhausted() {
+				c.end(ErrMaxPages)
+			}
+			return
+		}
+		lease, err := c.frontier.Next(leasing)
+		if err != nil {
+			c.budget.settle(false)
+			c.end(err)
+			return
+		}
+		fetched, err := c.visit(fetching, lease)
+		c.budget.settle(fetched)
+		if err != nil {
+			c.end(err)
+			return
+		}
+	}
+}
+
+// end stops the crawl for the given reason, unless it is stopping already.
+func (c *Crawl) end(reason error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop(reason)
+}
+
+// Hurry cuts short the time that fetches in flight have once the crawl is to stop.
+func (c *Crawl) Hurry() { c.hurryOnce.Do(func() { close(c.hurry) }) }
+
+// leave ends an activity that may have offered links.
+func (c *Crawl) leave() {
+	c.mu.Lock()
+	c.busy--
+	c.mu.Unlock()
+	c.checkEnd()
+}
+
+// checkEnd stops the crawl when nothing is left to do. A link that is on its way always has a lease or an activity
+// behind it, so none can arrive later.
+func (c *Crawl) checkEnd() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy > 0 || c.stop == nil {
+		return
+	}
+	if c.frontier.Idle() {
+		c.stop(ErrFinished)
+	} else if c.frontier.Stuck() > 0 {
+		c.stop(ErrUnreachable)
+	}
+}
+
+func (c *Crawl) signalRelink(p *partition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.relinking[p.n] {
+		c.relinking[p.n] = true
+		c.busy++
+		p.relink <- struct{}{}
+	}
+}
+
+// partitionOf returns the number of the partition that has a host.
+func (c *Crawl) partitionOf(host string) int { return partitionOf(host, len(c.parts)) }
+
+func partitionOf(host string, partitions int) int {
+	return int(xxhash.Sum64String(host) % uint64(partitions))
+}
+
+// offer sends links to their partitions and returns when they are durable there.
+func (c *Crawl) offer(ctx context.Context, links []frontier.Link) error {
+	groups := make([]frontier.Links, len(c.parts))
+	for _, l := range links {
+		n := c.partitionOf(l.URL.Host())
+		groups[n] = append(groups[n], l)
+	}
+	for n, group := range groups {
+		if len(group) > 0 {
+			if err := c.parts[n].log.Append(ctx, group); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// send offers those links of a page that belong to other partitions, and returns the others once they are durable. A
+// reference that is no URL belongs to the page's partition.
+func (c *Crawl) send(ctx context.Context, from int, links []frontier.Link, depth, hops int, via storage.Ref) ([]frontier.Link, error) {
+	var foreign []frontier.Link
+	own := links[:0:0]
+	for _, l := range links {
+		if l.URL.IsZero() || c.partitionOf(l.URL.Host()) == from {
+			own = append(own, l)
+		} else {
+			foreign = append(foreign, l)
+		}
+	}
+	return own, c.offer(ctx, place(foreign, depth, hops, via))
+}
+
+func (c *Crawl) judge() *judge { return c.scope.Load() }
+
+// addAnchors widens the scope to what is reached from further seeds, and has what was out of scope judged anew.
+func (c *Crawl) addAnchors(anchors []normalize.URL) {
+	anchors = slices.DeleteFunc(anchors, func(u normalize.URL) bool { return c.judge().anchors[u.String()] })
+	if len(anchors) == 0 {
+		return
+	}
+	for {
+		old := c.judge()
+		if c.scope.CompareAndSwap(old, old.with(anchors...)) {
+			break
+		}
+	}
+	c.signalReconsider()
+}
+
+// SetPoliteness puts new politeness into force at once.
+func (c *Crawl) SetPoliteness(r frontier.Rules) { c.frontier.SetRules(r) }
+
+// Path returns the path of the data directory.
+func (c *Crawl) Path() string { return c.dir.Path() }
+
+// Settings returns what SaveSettings kept in the data directory, nil for nothing.
+func (c *Crawl) Settings() json.RawMessage { return c.dir.Description().Settings }
+
+// SaveSettings keeps the caller's settings in the data directory, for a resume.
+func (c *Crawl) SaveSettings(s json.RawMessage) error { return c.dir.SaveSettings(s) }
+
+// elapsed returns the time spent crawling, in earlier runs too.
+func (c *Crawl) elapsed() time.Duration { return c.before + time.Since(c.opened) }
+
+// Close lets go of the data directory.
+func (c *Crawl) Close() error {
+	c.fetcher.Close()
+	var errs []error
+	for _, p := range c.parts {
+		errs = append(errs, c.frontier.Detach(p.n), p.close())
+	}
+	return errors.Join(append(errs, c.dir.Close())...)
+}

@@ -1,0 +1,433 @@
+package crawl
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"crawler/frontier"
+	"crawler/normalize"
+	"crawler/seen"
+	"crawler/storage"
+)
+
+// maxHops is the number of redirects in a row that are followed.
+const maxHops = 10
+
+// partition is the state of the hosts that hash to it, and the one place where that state changes.
+type partition struct {
+	n     int
+	crawl *Crawl
+	store *storage.Store
+	gate  *seen.Gate
+	log   Log
+	// counters are those of the last commit; applied entries change a copy that replaces them with the next.
+	counters atomic.Pointer[Counters]
+	// relink has a token when pages wait to have their links offered again.
+	relink chan struct{}
+}
+
+const (
+	metaApplied  = "applied"
+	metaCounters = "counters"
+)
+
+func openPartition(c *Crawl, n int, store *storage.Store) (*partition, error) {
+	p := &partition{n: n, crawl: c, store: store, log: newLocalLog(), relink: make(chan struct{}, 1)}
+	counters, err := loadCounters(store)
+	if err != nil {
+		return nil, err
+	}
+	if p.gate, err = seen.Open(store, c.cfg.Seen, counters.Seen); err != nil {
+		return nil, err
+	}
+	p.counters.Store(counters)
+	return p, nil
+}
+
+func loadCounters(store *storage.Store) (*Counters, error) {
+	counters := newCounters()
+	err := store.View(func(tx *storage.Tx) error {
+		if text := tx.Meta(metaCounters); len(text) > 0 {
+			if err := json.Unmarshal(text, counters); err != nil {
+				return fmt.Errorf("%w: counters: %w", storage.ErrDamaged, err)
+			}
+		}
+		return nil
+	})
+	return counters, err
+}
+
+// run applies the partition's entries until ctx ends.
+func (p *partition) run(ctx context.Context) error {
+	var applied uint64
+	err := p.store.View(func(tx *storage.Tx) error {
+		if v := tx.Meta(metaApplied); len(v) > 0 {
+			return json.Unmarshal(v, &applied)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.log.Follow(ctx, applied, p.apply)
+}
+
+// apply applies entries in one transaction.
+func (p *partition) apply(entries []frontier.Entry, last uint64) error {
+	relinks := false
+	err := p.store.Update(func(tx *storage.Tx) error {
+		a := &application{
+			partition: p, tx: tx, batch: p.crawl.frontier.Begin(p.n, tx), counters: p.counters.Load().clone(),
+		}
+		for _, e := range entries {
+			if err := a.entry(e); err != nil {
+				return err
+			}
+		}
+		relinks = firstOf(tx.Relinks())
+		return a.end(last)
+	})
+	if err != nil {
+		return fmt.Errorf("partition %d: %w", p.n, err)
+	}
+	if relinks {
+		p.crawl.signalRelink(p)
+	}
+	p.crawl.checkEnd()
+	return nil
+}
+
+// application is one transaction in which entries are applied.
+type application struct {
+	*partition
+	tx       *storage.Tx
+	batch    *frontier.Batch
+	counters *Counters
+	anchors  []normalize.URL
+
+	candidates []frontier.Link // of offer
+	items      []seen.Item
+	answers    []seen.Answer
+}
+
+func (a *application) entry(e frontier.Entry) error {
+	switch e := e.(type) {
+	case frontier.Links:
+		return a.offer(e)
+	case frontier.Result:
+		return a.result(e)
+	case frontier.Relinked:
+		return a.relinked(e)
+	}
+	panic(fmt.Sprintf("crawl: entry of type %T", e))
+}
+
+// end writes what goes with every transaction.
+func (a *application) end(last uint64) error {
+	a.counters.Seen = a.gate.Stats().Counters
+	a.counters.Elapsed = a.crawl.elapsed()
+	text, err := json.Marshal(a.counters)
+	if err != nil {
+		return err
+	}
+	if err := a.tx.SetMeta(metaCounters, text); err != nil {
+		return err
+	}
+	if err := a.tx.SetMeta(metaApplied, fmt.Appendf(nil, "%d", last)); err != nil {
+		return err
+	}
+	a.tx.OnCommit(func() {
+		a.partition.counters.Store(a.counters)
+		a.crawl.addAnchors(a.anchors)
+	})
+	return a.batch.End()
+}
+
+// offer admits the links that are new and may be crawled, and says of every other what became of it.
+func (a *application) offer(links []frontier.Link) error {
+	a.candidates = a.candidates[:0]
+	for _, l := range links {
+		a.counters.Discovered++
+		if l.Refused.Reason == "" {
+			l.Refused = a.crawl.tooDeep(l)
+		}
+		if l.Refused.Reason != "" {
+			if err := a.refuse(l); err != nil {
+				return err
+			}
+			continue
+		}
+		a.candidates = append(a.candidates, l)
+		if a.crawl.cfg.Limits.MaxURLsPerHost > 0 {
+			// What the host may still have depends on what became of the last link.
+			if err := a.admitWithin(a.crawl.cfg.Limits.MaxURLsPerHost); err != nil {
+				return err
+			}
+		}
+	}
+	return a.admit()
+}
+
+// tooDeep says whether a link lies beyond the depth limit, or at the end of too long a chain of redirects.
+func (c *Crawl) tooDeep(l frontier.Link) frontier.Refusal {
+	if limit := c.cfg.Scope.maxDepth(); limit >= 0 && l.Depth > limit {
+		return frontier.Refusal{Reason: RefusedDepth, Detail: fmt.Sprintf("%d links from a seed; the limit is %d", l.Depth, limit)}
+	}
+	if l.Hops > maxHops {
+		return frontier.Refusal{Reason: RefusedTrap, Detail: fmt.Sprintf("more than %d redirects in a row", maxHops)}
+	}
+	return frontier.Refusal{}
+}
+
+// admitWithin admits the one candidate unless it is new and its host has all the URLs it may have.
+func (a *application) admitWithin(limit int) error {
+	l := a.candidates[0]
+	n, err := a.batch.Admitted(l.URL.Host())
+	if err != nil {
+		return err
+	}
+	if n >= limit {
+		if _, known := a.tx.Find(string(l.URL.Key())); !known {
+			a.candidates = a.candidates[:0]
+			l.Refused = frontier.Refusal{Reason: RefusedLimit, Detail: fmt.Sprintf("the host has its %d URLs", limit)}
+			return a.refuse(l)
+		}
+	}
+	return a.admit()
+}
+
+// admit passes the candidates through the seen gate and queues those that are new.
+func (a *application) admit() error {
+	a.items = a.items[:0]
+	for _, l := range a.candidates {
+		a.items = append(a.items, seen.Item{Key: l.URL.Key(), Href: l.URL.String()})
+	}
+	var err error
+	if a.answers, err = a.gate.Add(a.tx, a.items, a.answers[:0]); err != nil {
+		return err
+	}
+	for i, l := range a.candidates {
+		if a.answers[i].Fresh {
+			err = a.admitted(a.answers[i].ID, l)
+		} else {
+			a.counters.Duplicates++
+			err = a.batch.Meet(a.answers[i].ID, l)
+		}
+		if err != nil {
+			return err
+		}
+		if l.Seed {
+			if err := a.anchor(l.URL); err != nil {
+				return err
+			}
+		}
+	}
+	a.candidates = a.candidates[:0]
+	return nil
+}
+
+func (a *application) admitted(id storage.ID, l frontier.Link) error {
+	key := string(l.URL.Key())
+	refusal, ok, err := a.tx.Refusal(key)
+	if err != nil {
+		return err
+	}
+	if ok { // refused when it was met first: it was another link of the same URL, as it turns out
+		if err := a.tx.DeleteRefusal(key); err != nil {
+			return err
+		}
+		a.counters.Refused.add(refusal.Reason, -1)
+		a.counters.Duplicates++
+	}
+	a.counters.Admitted++
+	return a.batch.Admit(id, l)
+}
+
+func (a *application) anchor(u normalize.URL) error {
+	fresh, err := a.tx.AddAnchor(u.String())
+	if fresh {
+		a.anchors = append(a.anchors, u)
+	}
+	return err
+}
+
+// refuse keeps why a link is not crawled, unless its URL was admitted by way of another.
+func (a *application) refuse(l frontier.Link) error {
+	key := l.Raw
+	if !l.URL.IsZero() {
+		key = string(l.URL.Key())
+		if _, admitted := a.tx.Find(key); admitted {
+			a.counters.Duplicates++
+			return nil
+		}
+	}
+	known, ok, err := a.tx.Refusal(key)
+	if err != nil {
+		return err
+	}
+	if ok {
+		a.counters.Duplicates++
+		if known.Reason != l.Refused.Reason || l.Depth >= known.Depth && l.Hops >= known.Hops {
+			return nil
+		}
+		known.Depth, known.Hops = min(known.Depth, l.Depth), min(known.Hops, l.Hops)
+		return a.tx.SetRefusal(key, known)
+	}
+	a.counters.Refused.add(l.Refused.Reason, 1)
+	href := l.Raw
+	if !l.URL.IsZero() {
+		href = l.URL.String()
+	}
+	return a.tx.SetRefusal(key, storage.Refusal{
+		Reason: l.Refused.Reason, Detail: l.Refused.Detail, Href: href,
+		Depth: l.Depth, Hops: l.Hops, Via: l.Via, Seed: l.Seed,
+	})
+}
+
+// result closes a lease.
+func (a *application) result(e frontier.Result) error {
+	if e.Robots != nil {
+		if err := a.batch.Robots(e.Host, *e.Robots); err != nil {
+			return err
+		}
+	}
+	record, open, err := a.batch.Finish(e.ID, e.Host, e.Outcome)
+	if err != nil || !open {
+		return err
+	}
+	a.counters.count(e)
+	switch record.State {
+	case storage.Fetched:
+		a.counters.Fetched++
+	case storage.Failed:
+		a.counters.Failed++
+	case storage.Refused:
+		a.counters.RefusedLater.add(record.Reason, 1)
+	}
+	if len(e.Keep) > 0 && record.State == storage.Fetched {
+		if err := a.tx.SetLinks(e.ID, e.Keep); err != nil {
+			return err
+		}
+		if record.Depth < e.Depth || record.Hops < e.Hops {
+			if err := a.tx.MarkRelink(e.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return a.offer(place(e.Links, record.Depth, record.Hops, storage.Ref{Partition: a.n, ID: e.ID}))
+}
+
+// relinked offers the links of a page again.
+func (a *application) relinked(e frontier.Relinked) error {
+	record, err := a.tx.Record(e.ID)
+	if err != nil {
+		return err
+	}
+	if record.Depth == e.Depth && record.Hops == e.Hops {
+		if err := a.tx.UnmarkRelink(e.ID); err != nil {
+			return err
+		}
+	}
+	return a.offer(place(e.Links, record.Depth, record.Hops, storage.Ref{Partition: a.n, ID: e.ID}))
+}
+
+// place returns the links of a page with the depth and hops that follow from the page's own.
+func place(links []frontier.Link, depth, hops int, via storage.Ref) []frontier.Link {
+	placed := slices.Clone(links)
+	for i := range placed {
+		l := &placed[i]
+		l.Via = via
+		if l.Redirect {
+			l.Depth, l.Hops = depth, hops+1
+		} else {
+			l.Depth, l.Hops = depth+1, 0
+		}
+	}
+	return placed
+}
+
+// relinkAll offers the links of marked pages again whenever there are any, until ctx ends.
+func (p *partition) relinkAll(ctx context.Context) error {
+	for {
+		select {
+		case <-p.relink:
+		case <-ctx.Done():
+			return nil
+		}
+		for {
+			more, err := p.relinkSome(ctx)
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+		}
+		p.crawl.leave()
+	}
+}
+
+// relinkGroup bounds the pages whose links are read at once.
+const relinkGroup = 64
+
+// relinkSome offers the links of some of the marked pages again: those of other partitions first, then the page's own,
+// which also takes the mark away.
+func (p *partition) relinkSome(ctx context.Context) (more bool, err error) {
+	type page struct {
+		id     storage.ID
+		record storage.Record
+		links  []storage.StoredLink
+	}
+	var pages []page
+	err = p.store.View(func(tx *storage.Tx) error {
+		for id := range tx.Relinks() {
+			if len(pages) == relinkGroup {
+				break
+			}
+			pg := page{id: id}
+			var err error
+			if pg.record, err = tx.Record(id); err != nil {
+				return err
+			}
+			if pg.links, err = tx.Links(id); err != nil {
+				return err
+			}
+			pages = append(pages, pg)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, pg := range pages {
+		links := make([]frontier.Link, 0, len(pg.links))
+		for _, stored := range pg.links {
+			u, err := normalize.Parse(stored.Href)
+			if err != nil {
+				return false, fmt.Errorf("%w: links: %w", storage.ErrDamaged, err)
+			}
+			links = append(links, frontier.Link{
+				URL: u, Redirect: stored.Redirect, Seed: stored.Redirect && pg.record.Seed, Refused: p.crawl.judge().refuse(u),
+			})
+		}
+		own, err := p.crawl.send(ctx, p.n, links, pg.record.Depth, pg.record.Hops, storage.Ref{Partition: p.n, ID: pg.id})
+		if err != nil {
+			return false, err
+		}
+		err = p.log.Append(ctx, frontier.Relinked{ID: pg.id, Depth: pg.record.Depth, Hops: pg.record.Hops, Links: own})
+		if err != nil {
+			return false, err
+		}
+	}
+	return len(pages) > 0, nil
+}
+
+func firstOf[T any](seq func(func(T) bool)) bool {
+	for range seq {
+		return true
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+package crawl
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"crawler/frontier"
+	"crawler/normalize"
+	"crawler/storage"
+)
+
+// metaScope keeps the fingerprint of the scope by which a partition's refused URLs were last judged.
+const metaScope = "scope"
+
+// signalReconsider has refused URLs judged anew, if the scope has changed since they were.
+func (c *Crawl) signalReconsider() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case c.reconsider <- struct{}{}:
+		c.busy++
+	default:
+	}
+}
+
+// reconsiderAll judges refused URLs anew whenever the scope may have changed, until ctx ends.
+func (c *Crawl) reconsiderAll(ctx context.Context) error {
+	for {
+		select {
+		case <-c.reconsider:
+		case <-ctx.Done():
+			return nil
+		}
+		for _, p := range c.parts {
+			if err := p.reconsiderRefused(ctx); err != nil {
+				return err
+			}
+		}
+		c.leave()
+	}
+}
+
+// reconsiderGroup is the number of refused URLs looked at in one transaction.
+const reconsiderGroup = 1000
+
+// reconsiderRefused offers those refused URLs again that the scope and limits in force would let in.
+func (p *partition) reconsiderRefused(ctx context.Context) error {
+	scope := p.crawl.fingerprint()
+	var last []byte
+	err := p.store.View(func(tx *storage.Tx) error { last = slices.Clone(tx.Meta(metaScope)); return nil })
+	if err != nil {
+		return err
+	}
+	if string(last) == scope {
+		return nil
+	}
+	for after, more := "", true; more; {
+		var links []frontier.Link
+		err := p.store.View(func(tx *storage.Tx) error {
+			n := 0
+			more = false
+			for key, r := range tx.Refusals(after) {
+				after = key
+				if l, ok := p.crawl.reprieve(r); ok {
+					links = append(links, l)
+				}
+				if n++; n == reconsiderGroup {
+					more = true
+					break
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(links) > 0 {
+			if err := p.log.Append(ctx, frontier.Links(links)); err != nil {
+				return err
+			}
+		}
+	}
+	return p.store.Update(func(tx *storage.Tx) error { return tx.SetMeta(metaScope, []byte(scope)) })
+}
+
+// reprieve returns the link by which a refused URL is offered again, if it would be let in now.
+func (c *Crawl) reprieve(r storage.Refusal) (frontier.Link, bool) {
+	switch r.Reason {
+	case RefusedScope, RefusedExclude, RefusedInclude, RefusedDepth, RefusedTrap, RefusedLimit:
+	default:
+		return frontier.Link{}, false
+	}
+	u, err := normalize.Parse(r.Href)
+	if err != nil {
+		return frontier.Link{}, false
+	}
+	l := frontier.Link{URL: u, Depth: r.Depth, Hops: r.Hops, Via: r.Via, Seed: r.Seed}
+	ok := c.judge().refuse(u).Reason == "" && c.tooDeep(l).Reason == ""
+	return l, ok
+}
+
+// fingerprint names the scope and limits that decide which URLs are refused.
+func (c *Crawl) fingerprint() string {
+	j := c.judge()
+	sum := fnv.New64a()
+	anchors := make([]string, 0, len(j.anchors))
+	for a := range j.anchors {
+		anchors = append(anchors, a)
+	}
+	slices.Sort(anchors)
+	for _, a := range anchors {
+		fmt.Fprintln(sum, a)
+	}
+	text, err := json.Marshal(struct {
+		Reach            Reach
+		Depth            int
+		Include, Exclude []string
+		PerHost          int
+		Anchors          uint64
+	}{j.scope.Reach, j.scope.maxDepth(), patterns(j.scope.Include), patterns(j.scope.Exclude), c.cfg.Limits.MaxURLsPerHost, sum.Sum64()})
+	if err != nil {
+		panic(err) // plain values
+	}
+	return string(text)
+}
+
+func patterns[S fmt.Stringer](list []S) []string {
+	var texts []string
+	for _, re := range list {
+		texts = append(texts, re.String())
+	}
+	return texts
+}

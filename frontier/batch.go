@@ -1,0 +1,224 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"crawler/storage"
+)
+
+// Batch is a group of changes to a frontier in one transaction. Its methods are for one goroutine. End must be called
+// before the transaction commits.
+type Batch struct {
+	f     *Frontier
+	part  *partition
+	tx    *storage.Tx
+	hosts map[string]*touched
+	done  []finished
+}
+
+// touched is a host that the batch has read, and may have changed.
+type touched struct {
+	storage.Host
+	dirty bool
+	first bool      // not known before
+	fresh bool      // a URL has come that is to be fetched as soon as the host may be asked
+	later time.Time // the soonest due time of a URL put back to wait, if any
+}
+
+// finished is a lease that the batch closes.
+type finished struct {
+	host  string
+	id    storage.ID
+	asked bool // a request was made
+}
+
+// Begin starts a batch of changes to an attached partition in tx, a transaction on its store.
+func (f *Frontier) Begin(partition int, tx *storage.Tx) *Batch {
+	return &Batch{f: f, part: f.partition(partition), tx: tx, hosts: make(map[string]*touched)}
+}
+
+func (b *Batch) host(name string) (*touched, error) {
+	if h := b.hosts[name]; h != nil {
+		return h, nil
+	}
+	stored, err := b.tx.Host(name)
+	if err != nil {
+		return nil, err
+	}
+	h := &touched{Host: stored, first: stored.Admitted == 0}
+	b.hosts[name] = h
+	return h, nil
+}
+
+// Admitted returns the number of URLs admitted of a host, those of this batch included.
+func (b *Batch) Admitted(host string) (int, error) {
+	h, err := b.host(host)
+	if err != nil {
+		return 0, err
+	}
+	return h.Admitted, nil
+}
+
+// Admit queues a URL that has just been appended to the log.
+func (b *Batch) Admit(id storage.ID, l Link) error {
+	h, err := b.host(l.URL.Host())
+	if err != nil {
+		return err
+	}
+	h.Admitted++
+	h.Queued++
+	h.fresh = true
+	h.dirty = true
+	return b.tx.SetRecord(id, h.ID, storage.Record{
+		State: storage.Queued, Depth: l.Depth, Hops: l.Hops, Via: l.Via, Seed: l.Seed, Fallback: l.Fallback,
+	})
+}
+
+// Meet records that an admitted URL was met again: a lesser depth counts from now on. If that is news for the links of
+// a page already fetched, they are to be offered again (Tx.Relinks).
+func (b *Batch) Meet(id storage.ID, l Link) error {
+	r, err := b.tx.Record(id)
+	if err != nil {
+		return err
+	}
+	if l.Depth >= r.Depth && l.Hops >= r.Hops {
+		return nil
+	}
+	h, err := b.host(l.URL.Host())
+	if err != nil {
+		return err
+	}
+	r.Depth, r.Hops = min(r.Depth, l.Depth), min(r.Hops, l.Hops)
+	if err := b.tx.SetRecord(id, h.ID, r); err != nil {
+		return err
+	}
+	if r.State == storage.Fetched {
+		return b.tx.MarkRelink(id)
+	}
+	return nil
+}
+
+// Finish closes the lease of a URL. It returns the URL's record as it is now, and false if the URL is not queued any
+// more, which makes a result applied twice harmless.
+func (b *Batch) Finish(id storage.ID, host string, o Outcome) (storage.Record, bool, error) {
+	b.done = append(b.done, finished{host: host, id: id, asked: !o.End.IsZero()})
+	r, err := b.tx.Record(id)
+	if err != nil || r.State != storage.Queued {
+		return r, false, err
+	}
+	h, err := b.host(host)
+	if err != nil {
+		return r, false, err
+	}
+	h.dirty = true
+	b.requested(h, o)
+	if o.Verdict == PutBack {
+		h.fresh = true
+		return r, true, nil
+	}
+	b.settle(&r, h, o)
+	return r, true, b.tx.SetRecord(id, h.ID, r)
+}
+
+// requested takes over what the requests made under a lease say about the host.
+func (b *Batch) requested(h *touched, o Outcome) {
+	if o.End.IsZero() {
+		return
+	}
+	h.LastEnd = latest(h.LastEnd, o.End)
+	if o.Answer > 0 {
+		if h.Answer == 0 {
+			h.Answer = o.Answer
+		}
+		h.Answer += (o.Answer - h.Answer) / 4
+	}
+	switch {
+	case o.HostFailed:
+		h.Fails++
+		h.Until, h.Why = o.End.Add(b.f.backoff(h.Fails)), o.Reason
+	case o.Verdict != PutBack:
+		h.Fails = 0
+	}
+	if o.RetryAfter > 0 {
+		h.Until, h.Why = o.End.Add(o.RetryAfter), "retry-after"
+	}
+}
+
+// settle changes the record of a URL as the outcome says.
+func (b *Batch) settle(r *storage.Record, h *touched, o Outcome) {
+	r.Reason, r.Detail = o.Reason, o.Detail
+	r.Status, r.Bytes, r.MediaType = o.Status, o.Bytes, o.MediaType
+	r.Due = time.Time{}
+	if !o.End.IsZero() {
+		r.Fetched = o.End
+	}
+	switch o.Verdict {
+	case Settled:
+		r.State = storage.Fetched
+	case GiveUp:
+		r.State = storage.Failed
+	case Refuse:
+		r.State = storage.Refused
+	case TryAgain:
+		r.Tries++
+		if r.Tries < b.f.retry.Tries {
+			wait := o.RetryAfter
+			if wait == 0 {
+				wait = b.f.retry.Delay << (2 * min(r.Tries-1, maxDoublings))
+			}
+			r.Due = latest(o.End.Add(wait), h.Until)
+			if h.later.IsZero() || r.Due.Before(h.later) {
+				h.later = r.Due
+			}
+			return
+		}
+		r.State = storage.Failed
+	}
+	h.Queued--
+}
+
+// Robots keeps a robots.txt that was asked for and takes over what it says about the host.
+func (b *Batch) Robots(host string, rb Robots) error {
+	h, err := b.host(host)
+	if err != nil {
+		return err
+	}
+	h.dirty = true
+	if rb.Unreachable {
+		h.Unreachable++
+		h.Until = latest(h.Until, rb.Fetched.Add(b.f.backoff(h.Unreachable)))
+		h.Why = WhyRobots
+		return b.tx.SetRobots(rb.Origin, rb.Robots)
+	}
+	h.Unreachable = 0
+	h.CrawlDelay = rb.CrawlDelay
+	return b.tx.SetRobots(rb.Origin, rb.Robots)
+}
+
+// WhyRobots is the reason of a host whose robots.txt cannot be had.
+const WhyRobots = "robots unreachable"
+
+// End writes the hosts that have changed and has the frontier follow once the transaction is durable.
+func (b *Batch) End() error {
+	for name, h := range b.hosts {
+		if !h.dirty {
+			continue
+		}
+		if h.Queued < 0 {
+			return fmt.Errorf("%w: host %s counts %d queued URLs", storage.ErrDamaged, name, h.Queued)
+		}
+		if err := b.tx.SetHost(name, h.Host); err != nil {
+			return err
+		}
+	}
+	b.tx.OnCommit(func() { b.f.follow(b) })
+	return nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
