@@ -148,7 +148,8 @@ func TestAnOverrideReachesTheDomainsThatLeaveTheValueOpen(t *testing.T) {
 func TestDomainMatches(t *testing.T) {
 	for text, want := range map[string]string{
 		"example.org": "example.org", "EXAMPLE.org.": "example.org", "*.example.org": "*.example.org", "my_host": "my_host",
-		"192.0.2.1": "192.0.2.1", `"::1"`: "[::1]", `"[2001:DB8::1]"`: "[2001:db8::1]", `"*.bücher.example"`: "*.xn--bcher-kva.example",
+		"faß.example": "xn--fa-hia.example",
+		"192.0.2.1":   "192.0.2.1", `"::1"`: "[::1]", `"[2001:DB8::1]"`: "[2001:db8::1]", `"*.bücher.example"`: "*.xn--bcher-kva.example",
 	} {
 		if strings.HasPrefix(text, "*") {
 			text = `"` + text + `"`

@@ -62,6 +62,26 @@ func TestFaults(t *testing.T) {
 			`3:5: unknown key "dely" in politeness.default; did you mean "delay"?`,
 		},
 		{
+			"a key with two letters swapped",
+			"politeness: {default: {dleay: 1s}}\n",
+			`1:24: unknown key "dleay" in politeness.default; did you mean "delay"?`,
+		},
+		{
+			"a key in capitals and with a hyphen",
+			"scope: {MAX-DEPTH: 3}\n",
+			`1:9: unknown key "MAX-DEPTH" in scope; did you mean "max_depth"?`,
+		},
+		{
+			"a resolver on no port",
+			"network: {resolver: \"9.9.9.9:0\"}\n",
+			`1:21: network.resolver: "9.9.9.9:0" is not a server address; write an IP address and a port, such as "9.9.9.9:53"`,
+		},
+		{
+			"a control character after a byte order mark",
+			"\ufeffa\x00",
+			"1:2: the control character U+0000 is not allowed; remove it",
+		},
+		{
 			"a key of another section",
 			"delay: 1s\n",
 			`1:1: unknown key "delay"; did you mean "retry.delay" or "politeness.default.delay"?`,

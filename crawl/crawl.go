@@ -40,8 +40,8 @@ type Crawl struct {
 	mu         sync.Mutex // guards all below
 	stop       context.CancelCauseFunc
 	busy       int           // activities that may still offer links, leases apart
-	relinking  []bool        // partitions whose relinking is one of them
 	reconsider chan struct{} // has a token when refused URLs are to be judged anew
+	failure    error         // the first, as a crawl that is stopping already may fail too
 	state      State
 }
 
@@ -96,7 +96,7 @@ func (c *Crawl) openPartitions() error {
 		if err != nil {
 			return err
 		}
-		if err := c.frontier.Attach(n, store); err != nil {
+		if err := errors.Join(forgive(store), c.frontier.Attach(n, store)); err != nil {
 			return err
 		}
 		found, err := readAnchors(store)
@@ -108,7 +108,6 @@ func (c *Crawl) openPartitions() error {
 		c.before = max(c.before, p.counters.Load().Elapsed)
 		c.parts = append(c.parts, p)
 	}
-	c.relinking = make([]bool, len(c.parts))
 	c.budget = newBudget(c.cfg.Limits.MaxPages, fetched)
 	c.scope.Store(newJudge(c.cfg.Scope).with(anchors...))
 	return nil
@@ -150,7 +149,7 @@ func (c *Crawl) Run(ctx context.Context, seeds []Seed) error {
 	serve := func(run func(context.Context) error) {
 		servers.Go(func() {
 			if err := run(serving); err != nil {
-				stop(err)
+				c.end(err)
 			}
 		})
 	}
@@ -163,7 +162,7 @@ func (c *Crawl) Run(ctx context.Context, seeds []Seed) error {
 	serve(c.watchDisk)
 
 	if err := c.start(leasing, seeds); err != nil {
-		stop(err)
+		c.end(err)
 	}
 	c.leave()
 	c.work(leasing)
@@ -172,11 +171,14 @@ func (c *Crawl) Run(ctx context.Context, seeds []Seed) error {
 	servers.Wait()
 	reason := context.Cause(leasing)
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.state = StateStopped
+	if c.failure != nil {
+		return c.failure
+	}
 	if errors.Is(reason, ErrFinished) {
 		c.state = StateFinished
 	}
-	c.mu.Unlock()
 	return reason
 }
 
@@ -196,7 +198,7 @@ func (c *Crawl) start(ctx context.Context, seeds []Seed) error {
 			return err
 		}
 		if marked {
-			c.signalRelink(p)
+			c.signal(p.relink)
 		}
 	}
 	for chunk := range slices.Chunk(links, seedChunk) {
@@ -204,7 +206,7 @@ func (c *Crawl) start(ctx context.Context, seeds []Seed) error {
 			return err
 		}
 	}
-	c.signalReconsider()
+	c.signal(c.reconsider)
 	return nil
 }
 
@@ -255,11 +257,21 @@ func (c *Crawl) worker(leasing, fetching context.Context) {
 	}
 }
 
-// end stops the crawl for the given reason, unless it is stopping already.
+// end stops the crawl for the given reason, unless it is stopping already. A failure counts even then.
 func (c *Crawl) end(reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.failure == nil && !isReason(reason) {
+		c.failure = reason
+	}
 	c.stop(reason)
+}
+
+// isReason tells the reasons for which a crawl ends from failures.
+func isReason(err error) bool {
+	return slices.ContainsFunc([]error{
+		ErrFinished, ErrUnreachable, ErrMaxPages, ErrMaxTime, ErrMinFreeDisk, ErrInterrupted, context.Canceled,
+	}, func(reason error) bool { return errors.Is(err, reason) })
 }
 
 // Hurry cuts short the time that fetches in flight have once the crawl is to stop.
@@ -288,13 +300,14 @@ func (c *Crawl) checkEnd() {
 	}
 }
 
-func (c *Crawl) signalRelink(p *partition) {
+// signal puts a token for an activity that may offer links, unless there is one. The activity ends with leave.
+func (c *Crawl) signal(token chan<- struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.relinking[p.n] {
-		c.relinking[p.n] = true
+	select {
+	case token <- struct{}{}:
 		c.busy++
-		p.relink <- struct{}{}
+	default:
 	}
 }
 
@@ -322,19 +335,17 @@ func (c *Crawl) offer(ctx context.Context, links []frontier.Link) error {
 	return nil
 }
 
-// send offers those links of a page that belong to other partitions, and returns the others once they are durable. A
-// reference that is no URL belongs to the page's partition.
-func (c *Crawl) send(ctx context.Context, from int, links []frontier.Link, depth, hops int, via storage.Ref) ([]frontier.Link, error) {
-	var foreign []frontier.Link
-	own := links[:0:0]
+// split tells the links that belong to a partition from those of others. A reference that is no URL belongs to the
+// partition of its page.
+func (c *Crawl) split(links []frontier.Link, partition int) (own, foreign []frontier.Link) {
 	for _, l := range links {
-		if l.URL.IsZero() || c.partitionOf(l.URL.Host()) == from {
+		if l.URL.IsZero() || c.partitionOf(l.URL.Host()) == partition {
 			own = append(own, l)
 		} else {
 			foreign = append(foreign, l)
 		}
 	}
-	return own, c.offer(ctx, place(foreign, depth, hops, via))
+	return own, foreign
 }
 
 func (c *Crawl) judge() *judge { return c.scope.Load() }
@@ -351,7 +362,7 @@ func (c *Crawl) addAnchors(anchors []normalize.URL) {
 			break
 		}
 	}
-	c.signalReconsider()
+	c.signal(c.reconsider)
 }
 
 // SetPoliteness puts new politeness into force at once.

@@ -24,6 +24,7 @@ var errLogClosed = errors.New("crawl: the partition is closed")
 type localLog struct {
 	proposals chan proposal
 	closed    chan struct{}
+	err       error // with which Follow has ended; set before closed is closed
 }
 
 type proposal struct {
@@ -43,7 +44,7 @@ func (l *localLog) Append(ctx context.Context, entries ...frontier.Entry) error 
 	select {
 	case l.proposals <- p:
 	case <-l.closed:
-		return errLogClosed
+		return l.ended()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -57,8 +58,16 @@ func (l *localLog) Append(ctx context.Context, entries ...frontier.Entry) error 
 	case err := <-p.done:
 		return err
 	default:
-		return errLogClosed
+		return l.ended()
 	}
+}
+
+// ended returns what is told of entries that come after the end.
+func (l *localLog) ended() error {
+	if l.err != nil {
+		return l.err
+	}
+	return errLogClosed
 }
 
 func (l *localLog) Follow(ctx context.Context, after uint64, apply func([]frontier.Entry, uint64) error) error {
@@ -87,6 +96,7 @@ func (l *localLog) Follow(ctx context.Context, after uint64, apply func([]fronti
 			p.done <- err
 		}
 		if err != nil {
+			l.err = err
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"crawler/frontier"
 	"crawler/normalize"
@@ -47,6 +48,29 @@ func openPartition(c *Crawl, n int, store *storage.Store) (*partition, error) {
 	return p, nil
 }
 
+// forgive has a run try hosts anew whose robots.txt could not be had in earlier ones, and at once.
+func forgive(store *storage.Store) error {
+	return store.Update(func(tx *storage.Tx) error {
+		hosts := make(map[string]storage.Host)
+		for name, h := range tx.Hosts() {
+			if h.Unreachable == 0 {
+				continue
+			}
+			h.Unreachable = 0
+			if h.Why == frontier.WhyRobots {
+				h.Until = time.Time{}
+			}
+			hosts[name] = h
+		}
+		for name, h := range hosts {
+			if err := tx.SetHost(name, h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func loadCounters(store *storage.Store) (*Counters, error) {
 	counters := newCounters()
 	err := store.View(func(tx *storage.Tx) error {
@@ -80,7 +104,8 @@ func (p *partition) apply(entries []frontier.Entry, last uint64) error {
 	relinks := false
 	err := p.store.Update(func(tx *storage.Tx) error {
 		a := &application{
-			partition: p, tx: tx, batch: p.crawl.frontier.Begin(p.n, tx), counters: p.counters.Load().clone(),
+			partition: p, tx: tx, batch: p.crawl.frontier.Begin(p.n, tx),
+			judge: p.crawl.judge(), counters: p.counters.Load().clone(),
 		}
 		for _, e := range entries {
 			if err := a.entry(e); err != nil {
@@ -94,7 +119,7 @@ func (p *partition) apply(entries []frontier.Entry, last uint64) error {
 		return fmt.Errorf("partition %d: %w", p.n, err)
 	}
 	if relinks {
-		p.crawl.signalRelink(p)
+		p.crawl.signal(p.relink)
 	}
 	p.crawl.checkEnd()
 	return nil
@@ -105,6 +130,7 @@ type application struct {
 	*partition
 	tx       *storage.Tx
 	batch    *frontier.Batch
+	judge    *judge
 	counters *Counters
 	anchors  []normalize.URL
 
@@ -128,7 +154,7 @@ func (a *application) entry(e frontier.Entry) error {
 // end writes what goes with every transaction.
 func (a *application) end(last uint64) error {
 	a.counters.Seen = a.gate.Stats().Counters
-	a.counters.Elapsed = a.crawl.elapsed()
+	a.counters.Elapsed, a.counters.State = a.crawl.elapsed(), a.crawl.currentState()
 	text, err := json.Marshal(a.counters)
 	if err != nil {
 		return err
@@ -151,6 +177,9 @@ func (a *application) offer(links []frontier.Link) error {
 	a.candidates = a.candidates[:0]
 	for _, l := range links {
 		a.counters.Discovered++
+		if ofScope(l.Refused.Reason) {
+			l.Refused = a.judge.refuse(l.URL) // the scope may have widened since the page was judged
+		}
 		if l.Refused.Reason == "" {
 			l.Refused = a.crawl.tooDeep(l)
 		}
@@ -270,11 +299,7 @@ func (a *application) refuse(l frontier.Link) error {
 	}
 	if ok {
 		a.counters.Duplicates++
-		if known.Reason != l.Refused.Reason || l.Depth >= known.Depth && l.Hops >= known.Hops {
-			return nil
-		}
-		known.Depth, known.Hops = min(known.Depth, l.Depth), min(known.Hops, l.Hops)
-		return a.tx.SetRefusal(key, known)
+		return a.refuseAgain(key, known, l)
 	}
 	a.counters.Refused.add(l.Refused.Reason, 1)
 	href := l.Raw
@@ -285,6 +310,25 @@ func (a *application) refuse(l frontier.Link) error {
 		Reason: l.Refused.Reason, Detail: l.Refused.Detail, Href: href,
 		Depth: l.Depth, Hops: l.Hops, Via: l.Via, Seed: l.Seed,
 	})
+}
+
+// refuseAgain merges a further refusal of a URL into the one that is known. The reason of the nearest link stands, but
+// one that may be followed goes before any that may not, for only it lets the URL in should the scope or a limit change.
+func (a *application) refuseAgain(key string, known storage.Refusal, l frontier.Link) error {
+	switch {
+	case l.Refused.Reason == RefusedNoFollow && known.Reason != RefusedNoFollow:
+		return nil
+	case known.Reason == RefusedNoFollow && l.Refused.Reason != RefusedNoFollow:
+		known.Depth, known.Hops, known.Via = l.Depth, l.Hops, l.Via
+	case l.Depth >= known.Depth && l.Hops >= known.Hops:
+		return nil
+	}
+	a.counters.Refused.add(known.Reason, -1)
+	a.counters.Refused.add(l.Refused.Reason, 1)
+	known.Reason, known.Detail = l.Refused.Reason, l.Refused.Detail
+	known.Depth, known.Hops = min(known.Depth, l.Depth), min(known.Hops, l.Hops)
+	known.Seed = known.Seed || l.Seed
+	return a.tx.SetRefusal(key, known)
 }
 
 // result closes a lease.
@@ -402,6 +446,8 @@ func (p *partition) relinkSome(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	var foreign []frontier.Link
+	var relinked []frontier.Entry
 	for _, pg := range pages {
 		links := make([]frontier.Link, 0, len(pg.links))
 		for _, stored := range pg.links {
@@ -409,20 +455,16 @@ func (p *partition) relinkSome(ctx context.Context) (more bool, err error) {
 			if err != nil {
 				return false, fmt.Errorf("%w: links: %w", storage.ErrDamaged, err)
 			}
-			links = append(links, frontier.Link{
-				URL: u, Redirect: stored.Redirect, Seed: stored.Redirect && pg.record.Seed, Refused: p.crawl.judge().refuse(u),
-			})
+			links = append(links, p.crawl.link(u, stored.Redirect, pg.record))
 		}
-		own, err := p.crawl.send(ctx, p.n, links, pg.record.Depth, pg.record.Hops, storage.Ref{Partition: p.n, ID: pg.id})
-		if err != nil {
-			return false, err
-		}
-		err = p.log.Append(ctx, frontier.Relinked{ID: pg.id, Depth: pg.record.Depth, Hops: pg.record.Hops, Links: own})
-		if err != nil {
-			return false, err
-		}
+		own, others := p.crawl.split(links, p.n)
+		foreign = append(foreign, place(others, pg.record.Depth, pg.record.Hops, storage.Ref{Partition: p.n, ID: pg.id})...)
+		relinked = append(relinked, frontier.Relinked{ID: pg.id, Depth: pg.record.Depth, Hops: pg.record.Hops, Links: own})
 	}
-	return len(pages) > 0, nil
+	if err := p.crawl.offer(ctx, foreign); err != nil {
+		return false, err
+	}
+	return len(pages) > 0, p.log.Append(ctx, relinked...)
 }
 
 func firstOf[T any](seq func(func(T) bool)) bool {

@@ -15,17 +15,6 @@ import (
 // metaScope keeps the fingerprint of the scope by which a partition's refused URLs were last judged.
 const metaScope = "scope"
 
-// signalReconsider has refused URLs judged anew, if the scope has changed since they were.
-func (c *Crawl) signalReconsider() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case c.reconsider <- struct{}{}:
-		c.busy++
-	default:
-	}
-}
-
 // reconsiderAll judges refused URLs anew whenever the scope may have changed, until ctx ends.
 func (c *Crawl) reconsiderAll(ctx context.Context) error {
 	for {
@@ -56,6 +45,10 @@ func (p *partition) reconsiderRefused(ctx context.Context) error {
 	}
 	if string(last) == scope {
 		return nil
+	}
+	// What was applied before this entry may have been judged by an older scope, and is now to be seen.
+	if err := p.log.Append(ctx, frontier.Links(nil)); err != nil {
+		return err
 	}
 	for after, more := "", true; more; {
 		var links []frontier.Link

@@ -97,6 +97,11 @@ func (j *judge) refuse(u normalize.URL) frontier.Refusal {
 	return frontier.Refusal{}
 }
 
+// ofScope reports whether a reason is one of refuse, which may give way when the scope widens.
+func ofScope(reason string) bool {
+	return reason == RefusedScope || reason == RefusedExclude || reason == RefusedInclude
+}
+
 // tooFar returns why u is not within reach of an anchor, "" if it is.
 func (j *judge) tooFar(u normalize.URL) string {
 	switch j.scope.Reach {

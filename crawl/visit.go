@@ -8,6 +8,7 @@ import (
 	"crawler/fetcher"
 	"crawler/fetcher/robots"
 	"crawler/frontier"
+	"crawler/normalize"
 	"crawler/storage"
 )
 
@@ -118,7 +119,7 @@ func (v *visitor) keep() []storage.StoredLink {
 	var keep []storage.StoredLink
 	limited := v.crawl.cfg.Scope.maxDepth() >= 0
 	for _, l := range v.links {
-		if l.Refused.Reason == "" && (limited || l.Redirect) {
+		if (l.Refused.Reason == "" || ofScope(l.Refused.Reason)) && (limited || l.Redirect) {
 			keep = append(keep, storage.StoredLink{Href: l.URL.String(), Redirect: l.Redirect})
 		}
 	}
@@ -128,8 +129,9 @@ func (v *visitor) keep() []storage.StoredLink {
 // commit offers the links of other partitions, and then closes the lease.
 func (v *visitor) commit(ctx context.Context) error {
 	l := v.lease
-	own, err := v.crawl.send(ctx, l.Partition, v.links, l.Record.Depth, l.Record.Hops, storage.Ref{Partition: l.Partition, ID: l.ID})
-	if err != nil {
+	own, foreign := v.crawl.split(v.links, l.Partition)
+	foreign = place(foreign, l.Record.Depth, l.Record.Hops, storage.Ref{Partition: l.Partition, ID: l.ID})
+	if err := v.crawl.offer(ctx, foreign); err != nil {
 		return err
 	}
 	v.result.Links = own
@@ -139,9 +141,7 @@ func (v *visitor) commit(ctx context.Context) error {
 // linksOf returns the links of a page, each URL once, judged by all but its depth.
 func (c *Crawl) linksOf(page *fetcher.Page, l *frontier.Lease) []frontier.Link {
 	if !page.Redirect.IsZero() {
-		return []frontier.Link{{
-			URL: page.Redirect, Redirect: true, Seed: l.Record.Seed, Refused: c.refuseRedirect(page, l),
-		}}
+		return []frontier.Link{c.link(page.Redirect, true, l.Record)}
 	}
 	if page.Status >= 300 || !extract.IsHTML(page.Header.Get("Content-Type")) && !(page.MediaType == "" && extract.SniffHTML(page.Body)) {
 		return nil
@@ -159,12 +159,12 @@ func (c *Crawl) linksOf(page *fetcher.Page, l *frontier.Lease) []frontier.Link {
 	return g.links
 }
 
-// refuseRedirect judges the target of a redirect. That of a seed stands in for the seed: it is in scope.
-func (c *Crawl) refuseRedirect(page *fetcher.Page, l *frontier.Lease) frontier.Refusal {
-	if l.Record.Seed {
-		return frontier.Refusal{}
+// link returns a link of a page, judged. The target of a redirect of a seed stands in for the seed: it is in scope.
+func (c *Crawl) link(u normalize.URL, redirect bool, page storage.Record) frontier.Link {
+	if redirect && page.Seed {
+		return frontier.Link{URL: u, Redirect: true, Seed: true}
 	}
-	return c.judge().refuse(page.Redirect)
+	return frontier.Link{URL: u, Redirect: redirect, Refused: c.judge().refuse(u)}
 }
 
 func robotsDetail(v robots.Verdict) string {

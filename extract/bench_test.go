@@ -78,3 +78,24 @@ func BenchmarkHTML(b *testing.B) {
 		})
 	}
 }
+
+// A page made to be slow: half of it is one tag with very many attributes, half of it is small tags.
+func BenchmarkHTMLManyAttributes(b *testing.B) {
+	for _, kib := range []int{256, 1024} {
+		b.Run(fmt.Sprintf("%dKiB", kib), func(b *testing.B) {
+			var page bytes.Buffer
+			page.WriteString("<p")
+			for i := 0; page.Len() < kib<<9; i++ {
+				fmt.Fprintf(&page, " a%x", i)
+			}
+			page.WriteString(">")
+			for page.Len() < kib<<10 {
+				page.WriteString("<b c>")
+			}
+			b.SetBytes(int64(page.Len()))
+			for b.Loop() {
+				extract.HTML(page.Bytes(), "text/html; charset=utf-8", "")
+			}
+		})
+	}
+}

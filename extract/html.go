@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -58,22 +59,42 @@ type scanner struct {
 	template int  // open template elements
 }
 
+// maxToken is the size in bytes of a token after which the tokenizer is replaced. It keeps a set of attribute names that never
+// shrinks and is cleared for every tag, so that after one tag with very many attributes each further tag is slow.
+const maxToken = 64 << 10
+
 func (s *scanner) scan(markup []byte) {
-	z := html.NewTokenizer(bytes.NewReader(markup))
-	z.AllowCDATA(s.xml)
+	r := bytes.NewReader(markup)
+	z := s.tokenizer(r)
+	worn := false
 	for {
-		switch t := z.Next(); t {
+		t := z.Next()
+		worn = worn || len(z.Raw()) > maxToken
+		textNext := false
+		switch t {
 		case html.ErrorToken:
 			return
 		case html.StartTagToken, html.SelfClosingTagToken:
-			s.startTag(z, t == html.SelfClosingTagToken)
+			textNext = s.startTag(z, t == html.SelfClosingTagToken)
 		case html.EndTagToken:
 			s.endTag(z)
+		}
+		if worn && !textNext {
+			r.Reset(markup[len(markup)-r.Len()-len(z.Buffered()):])
+			z = s.tokenizer(r)
+			worn = false
 		}
 	}
 }
 
-func (s *scanner) startTag(z *html.Tokenizer, selfClosing bool) {
+func (s *scanner) tokenizer(r io.Reader) *html.Tokenizer {
+	z := html.NewTokenizer(r)
+	z.AllowCDATA(s.xml)
+	return z
+}
+
+// startTag reads a start tag. It says whether the tokenizer takes what follows for text.
+func (s *scanner) startTag(z *html.Tokenizer, selfClosing bool) (textNext bool) {
 	var buf [maxName + 1]byte
 	name := appendName(buf[:0], z.Raw()[len("<"):])
 
@@ -99,6 +120,9 @@ func (s *scanner) startTag(z *html.Tokenizer, selfClosing bool) {
 		s.add(KindFrame, readTag(z).src, nil)
 	case "iframe":
 		s.add(KindIFrame, readTag(z).src, nil)
+		return !empty
+	case "script", "style", "title", "textarea", "xmp", "plaintext":
+		return !empty
 	case "base":
 		s.base(readTag(z))
 	case "meta":
@@ -116,6 +140,7 @@ func (s *scanner) startTag(z *html.Tokenizer, selfClosing bool) {
 			s.fallback(z)
 		}
 	}
+	return false
 }
 
 func (s *scanner) endTag(z *html.Tokenizer) {
@@ -220,8 +245,8 @@ func readTag(z *html.Tokenizer) tag {
 	return t
 }
 
-// maxName is the length of the longest tag name that matters, noscript for one.
-const maxName = 8
+// maxName is the length of the longest tag name that matters, plaintext.
+const maxName = 9
 
 // appendName appends the tag name that raw begins with, in lower case, or as much of it as tells it from those that matter. The
 // tokenizer's own TagName allocates for every tag.

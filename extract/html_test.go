@@ -196,6 +196,14 @@ func TestHTMLTakesHugePages(t *testing.T) {
 		{"a long name", `<` + long + `><a href=/x>`, "/x"},
 		{"many attributes", `<p` + strings.Repeat(" a b=c", 50_000) + `><a href=/x>`, "/x"},
 		{"deep noscripts", strings.Repeat("<noscript>", 100_000) + "<a href=/x>", "/x"},
+		{"a long script tag", `<script x="` + long + `">"<a href=1>"</script><a href=/x>`, "/x"},
+		{"a long iframe tag", `<iframe srcdoc="` + long + `"><a href=1></iframe><a href=/x>`, "/x"},
+		{"a long plaintext tag", `<a href=/x><plaintext x="` + long + `"><a href=1></plaintext><a href=2>`, "/x"},
+		{"a long noscript tag", `<noscript x="` + long + `"><a href=1></noscript><a href=/x>`, "1 /x"},
+		{"a long tag before a script", `<p x="` + long + `"><script>"<a href=1>"</script><a href=/x>`, "/x"},
+		{"long tags in a row", strings.Repeat(`<p x="`+long[:1<<17]+`"><a href=1>`, 3) + "<a href=2>", "1 1 1 2"},
+		{"a long text", long + "<a href=1>" + long + "<a href=/x>", "1 /x"},
+		{"a long comment", "<!-- <a href=1>" + long + "--><a href=/x>", "/x"},
 		{"many open quotes", strings.Repeat(`<p title="`, 50_001) + `"><a href=/x>`, "/x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

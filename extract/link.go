@@ -3,7 +3,7 @@
 // It is pure: no network, no disk, no state between calls, and none of the crawler's other packages. Three things always hold:
 //
 //   - No input fails. What cannot be read (invalid bytes, an unclosed tag, an unknown charset) costs at most itself.
-//   - Work is linear in the size of the body, whatever the nesting.
+//   - Neither depth of nesting nor size of a token or an attribute makes work grow faster than the body.
 //   - References are valid UTF-8 and otherwise as the author wrote them, in document order, duplicates included.
 //
 // It does not resolve, normalize, filter or count references, obey the robots directives it reports, or run scripts: all of
@@ -32,7 +32,7 @@ type Link struct {
 	// against the document's base. It is empty only for a and area, where it means the base itself.
 	Ref  string
 	Kind Kind
-	// Rel is the rel attribute as written, "" if there is none.
+	// Rel is the rel attribute as written but trimmed, "" if there is none.
 	Rel string
 	// NoFollow says that Rel holds nofollow. The tokens ugc and sponsored say who made a link, not that it should be left
 	// alone, and do not set it.

@@ -14,7 +14,7 @@
 //   - Time and memory of a fetch are bounded by Config.Timeout and Config.MaxBody.
 //
 // The package keeps no cookies and no pages, obeys no robots.txt, waits for nobody and repeats nothing, other than net/http, which
-// sends a request again when a kept connection turns out to be closed. What a result means is for the caller to judge.
+// sends a request again on a new connection, once or twice, when a kept one turns out to be closed or HTTP/2 fails. What a result means is for the caller to judge.
 //
 // Files: fetcher.go makes requests; page.go and body.go read responses; robots.go fetches robots.txt; dial.go
 // and guard.go make connections; errors.go names failures; config.go has the options.

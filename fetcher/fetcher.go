@@ -3,6 +3,7 @@ package fetcher
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -23,6 +24,11 @@ const (
 	maxHeader   = 1 << 20          // bytes of a response's head
 	maxIdle     = 512              // connections kept in all
 	idleTimeout = 30 * time.Second // how long one is kept
+
+	// maxDials is how often one request may lead to a new connection: once more than it should. Left alone, net/http repeats a
+	// request over HTTP/2 on one new connection after the other for as long as the server answers with PROTOCOL_ERROR, as
+	// many do to a path like "/%u0041".
+	maxDials = 2
 )
 
 // Fetcher makes HTTP requests. It is safe for concurrent use.
@@ -71,9 +77,13 @@ func New(cfg Config) (*Fetcher, error) {
 	f.transport = &http.Transport{
 		Proxy: func(r *http.Request) (*url.URL, error) { return exchangeOf(r.Context()).proxy, nil },
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			ex := exchangeOf(ctx)
+			if ex.dials.Add(1) > maxDials {
+				return nil, &Error{KindProtocol, errors.New("server does not take the request on any connection")}
+			}
 			conn, err := dial(ctx, network, addr)
 			if err != nil {
-				return nil, dialFailure(exchangeOf(ctx).proxy != nil, err)
+				return nil, dialFailure(ex.proxy != nil, err)
 			}
 			return conn, nil
 		},
@@ -218,6 +228,7 @@ type exchange struct {
 	// A dial may go on after its request has ended.
 	wait      atomic.Int64 // ns from start to the first byte of the response
 	tlsFailed atomic.Bool
+	dials     atomic.Int32
 }
 
 type exchangeKey struct{}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -47,14 +48,12 @@ func TestConfigFaultsAreAllReported(t *testing.T) {
 
 func TestRequestLineHasTheBytesOfTheURL(t *testing.T) {
 	lines := make(chan string, 1)
-	var host string
-	base := listen(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	host, base = l.Addr().String(), "http://"+l.Addr().String()
+	host, base := l.Addr().String(), "http://"+l.Addr().String()
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -84,6 +83,7 @@ func TestRequestLineHasTheBytesOfTheURL(t *testing.T) {
 		{"//a", "//a"},
 		{"//a?", "//a?"},
 		{"//a/%2F?q=%zz", "//a/%2F?q=%zz"},
+		{"//a|b", "http://" + host + "//a|b"},
 		{"//a/%u0041?q", "http://" + host + "//a/%u0041?q"},
 	}
 	for _, tt := range tests {
@@ -142,6 +142,10 @@ func TestRequestHeader(t *testing.T) {
 	}
 	if got := r.Header["X-A"]; len(got) != 2 {
 		t.Errorf("X-A: got %q, want two values", got)
+	}
+	r = ask(fetcher.Config{UserAgent: "examplebot/1.0", Header: http.Header{"Accept-Encoding": nil}})
+	if got, ok := r.Header["Accept-Encoding"]; ok {
+		t.Errorf("Accept-Encoding taken out: got %q", got)
 	}
 	if got := r.UserAgent(); got != "examplebot/1.0" {
 		t.Errorf("User-Agent: got %q", got)
@@ -237,7 +241,9 @@ func gzipped(t testing.TB, s string) string {
 func TestBody(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	const gz = ok + "Content-Encoding: gzip\r\n"
-	sized := func(head, body string) string { return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(body), body) }
+	sized := func(head, body string) string {
+		return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(body), body)
+	}
 	text := strings.Repeat("all work and no play ", 40) // 840 bytes
 	packed := gzipped(t, text)
 	long := strings.Repeat("x", 1000)
@@ -346,7 +352,7 @@ func TestFailureKinds(t *testing.T) {
 		{"closed within the head", listen(t, answering("HTTP/1.1 200 OK\r\nA: ")), fetcher.KindReset},
 		{"reset without an answer", listen(t, reset), fetcher.KindReset},
 		{"not HTTP", listen(t, answering("SSH-2.0-x\r\n\r\n")), fetcher.KindProtocol},
-		{"a head too large", listen(t, answering("HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 1<<20) + "\r\n\r\n")), fetcher.KindProtocol},
+		{"a head too large", listen(t, answering("HTTP/1.1 200 OK\r\nA: "+strings.Repeat("a", 1<<20)+"\r\n\r\n")), fetcher.KindProtocol},
 		{"no TLS", strings.Replace(listen(t, answering("HTTP/1.1 400 Bad\r\n\r\n")), "http:", "https:", 1), fetcher.KindTLS},
 	}
 	f := newFetcher(t, fetcher.Config{Allow: loopback})
@@ -437,9 +443,16 @@ func TestConnectionsAreKept(t *testing.T) {
 }
 
 func TestTLS(t *testing.T) {
+	var conns atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%s %s", r.Proto, r.RequestURI)
 	}))
+	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
 	defer srv.Close()
@@ -448,15 +461,31 @@ func TestTLS(t *testing.T) {
 
 	t.Run("HTTP/2 by default", func(t *testing.T) {
 		f := newFetcher(t, cfg)
-		for _, uri := range []string{"/a?b", "/%u0041", "//a/%u0041"} {
+		for _, uri := range []string{"/", "/a?b", "//a?"} {
 			page := fetch(t, f, fmt.Sprintf("https://example.com:%d%s", addr.Port(), uri))
 			if page.Proto != "HTTP/2.0" || page.RemoteAddr != addr || page.Wait <= 0 {
 				t.Errorf("got %s from %v after %v, want HTTP/2.0 from %v", page.Proto, page.RemoteAddr, page.Wait, addr)
 			}
-			// net/http's own server does not take an escape that is none.
-			if want := "HTTP/2.0 " + uri; uri == "/a?b" && string(page.Body) != want {
-				t.Errorf("got %q, want %q", page.Body, want)
+			if got, want := string(page.Body), "HTTP/2.0 "+uri; got != want {
+				t.Errorf("got %q, want %q", got, want)
 			}
+		}
+		if got := conns.Load(); got != 1 {
+			t.Errorf("got %d connections, want 1", got)
+		}
+	})
+	t.Run("a request that the server never takes is not sent for ever", func(t *testing.T) {
+		conns.Store(0)
+		// The server of net/http resets the stream of a path with an escape that is none.
+		_, err := newFetcher(t, cfg).Fetch(context.Background(), parse(t, fmt.Sprintf("https://example.com:%d/%%u0041", addr.Port())))
+		if err == nil {
+			t.Fatal("got a page")
+		}
+		if got := kindOf(t, err); got != fetcher.KindProtocol {
+			t.Errorf("got %v, want kind protocol", err)
+		}
+		if got := conns.Load(); got != 2 {
+			t.Errorf("got %d connections, want 2", got)
 		}
 	})
 	t.Run("HTTP/1.1 on demand", func(t *testing.T) {

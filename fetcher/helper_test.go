@@ -3,7 +3,10 @@ package fetcher_test
 import (
 	"bufio"
 	"context"
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"encoding/pem"
 
 	"crawler/fetcher"
 	"crawler/normalize"
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 		os.Setenv("SSL_CERT_FILE", file)
+		log.SetOutput(io.Discard) // net/http reports bytes after the end of a body there
 		return m.Run()
 	}())
 }

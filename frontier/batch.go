@@ -21,19 +21,18 @@ type Batch struct {
 type touched struct {
 	storage.Host
 	dirty bool
-	first bool      // not known before
-	fresh bool      // a URL has come that is to be fetched as soon as the host may be asked
-	later time.Time // the soonest due time of a URL put back to wait, if any
+	first bool // had no URL admitted before
 }
 
 // finished is a lease that the batch closes.
 type finished struct {
-	host  string
-	id    storage.ID
-	asked bool // a request was made
+	host string
+	id   storage.ID
+	end  time.Time // of its last request, zero if there was none
 }
 
-// Begin starts a batch of changes to an attached partition in tx, a transaction on its store.
+// Begin starts a batch of changes to a partition in tx, a transaction on its store. If the partition is not attached, End
+// fails with ErrDetached.
 func (f *Frontier) Begin(partition int, tx *storage.Tx) *Batch {
 	return &Batch{f: f, part: f.partition(partition), tx: tx, hosts: make(map[string]*touched)}
 }
@@ -68,7 +67,6 @@ func (b *Batch) Admit(id storage.ID, l Link) error {
 	}
 	h.Admitted++
 	h.Queued++
-	h.fresh = true
 	h.dirty = true
 	return b.tx.SetRecord(id, h.ID, storage.Record{
 		State: storage.Queued, Depth: l.Depth, Hops: l.Hops, Via: l.Via, Seed: l.Seed, Fallback: l.Fallback,
@@ -99,54 +97,65 @@ func (b *Batch) Meet(id storage.ID, l Link) error {
 	return nil
 }
 
-// Finish closes the lease of a URL. It returns the URL's record as it is now, and false if the URL is not queued any
-// more, which makes a result applied twice harmless.
+// Finish closes the lease of a URL. It returns the URL's record as it is now, and false if the outcome has been applied
+// before or the URL is not queued any more, which makes a result applied twice harmless.
 func (b *Batch) Finish(id storage.ID, host string, o Outcome) (storage.Record, bool, error) {
-	b.done = append(b.done, finished{host: host, id: id, asked: !o.End.IsZero()})
 	r, err := b.tx.Record(id)
-	if err != nil || r.State != storage.Queued {
+	if err != nil || !o.End.IsZero() && o.End.Equal(r.Fetched) {
 		return r, false, err
 	}
 	h, err := b.host(host)
 	if err != nil {
 		return r, false, err
 	}
+	b.done = append(b.done, finished{host: host, id: id, end: o.End})
+	if r.State != storage.Queued {
+		return r, false, nil
+	}
 	h.dirty = true
-	b.requested(h, o)
+	end := o.End
+	if end.IsZero() {
+		end = time.Now()
+	}
+	b.learn(h, o, end)
 	if o.Verdict == PutBack {
-		h.fresh = true
 		return r, true, nil
 	}
-	b.settle(&r, h, o)
+	b.settle(&r, h, o, end)
 	return r, true, b.tx.SetRecord(id, h.ID, r)
 }
 
-// requested takes over what the requests made under a lease say about the host.
-func (b *Batch) requested(h *touched, o Outcome) {
-	if o.End.IsZero() {
-		return
-	}
-	h.LastEnd = latest(h.LastEnd, o.End)
+// learn takes over what the outcome of a lease that ended says about the host.
+func (b *Batch) learn(h *touched, o Outcome, end time.Time) {
+	h.LastEnd = latest(o.End, h.LastEnd)
 	if o.Answer > 0 {
 		if h.Answer == 0 {
 			h.Answer = o.Answer
 		}
 		h.Answer += (o.Answer - h.Answer) / 4
 	}
-	switch {
-	case o.HostFailed:
+	if o.HostFailed {
 		h.Fails++
-		h.Until, h.Why = o.End.Add(b.f.backoff(h.Fails)), o.Reason
-	case o.Verdict != PutBack:
+	} else if o.Verdict != PutBack && !o.End.IsZero() {
 		h.Fails = 0
 	}
-	if o.RetryAfter > 0 {
-		h.Until, h.Why = o.End.Add(o.RetryAfter), "retry-after"
+	switch {
+	case o.RetryAfter > 0:
+		h.leave(end.Add(o.RetryAfter), WhyRetryAfter)
+	case o.HostFailed:
+		h.leave(end.Add(b.f.backoff(h.Fails)), o.Reason)
 	}
 }
 
-// settle changes the record of a URL as the outcome says.
-func (b *Batch) settle(r *storage.Record, h *touched, o Outcome) {
+// leave has the host left alone until t, unless it is to be left alone for longer already.
+func (h *touched) leave(t time.Time, why string) {
+	if t.After(h.Until) {
+		h.Until, h.Why = t, why
+	}
+}
+
+// settle changes the record of a URL as the outcome of a lease that ended says.
+func (b *Batch) settle(r *storage.Record, h *touched, o Outcome, end time.Time) {
 	r.Reason, r.Detail = o.Reason, o.Detail
 	r.Status, r.Bytes, r.MediaType = o.Status, o.Bytes, o.MediaType
 	r.Due = time.Time{}
@@ -165,12 +174,9 @@ func (b *Batch) settle(r *storage.Record, h *touched, o Outcome) {
 		if r.Tries < b.f.retry.Tries {
 			wait := o.RetryAfter
 			if wait == 0 {
-				wait = b.f.retry.Delay << (2 * min(r.Tries-1, maxDoublings))
+				wait = b.f.retry.wait(r.Tries)
 			}
-			r.Due = latest(o.End.Add(wait), h.Until)
-			if h.later.IsZero() || r.Due.Before(h.later) {
-				h.later = r.Due
-			}
+			r.Due = latest(end.Add(wait), h.Until)
 			return
 		}
 		r.State = storage.Failed
@@ -187,8 +193,7 @@ func (b *Batch) Robots(host string, rb Robots) error {
 	h.dirty = true
 	if rb.Unreachable {
 		h.Unreachable++
-		h.Until = latest(h.Until, rb.Fetched.Add(b.f.backoff(h.Unreachable)))
-		h.Why = WhyRobots
+		h.leave(rb.Fetched.Add(b.f.backoff(h.Unreachable)), WhyRobots)
 		return b.tx.SetRobots(rb.Origin, rb.Robots)
 	}
 	h.Unreachable = 0
@@ -196,11 +201,18 @@ func (b *Batch) Robots(host string, rb Robots) error {
 	return b.tx.SetRobots(rb.Origin, rb.Robots)
 }
 
-// WhyRobots is the reason of a host whose robots.txt cannot be had.
-const WhyRobots = "robots unreachable"
+// Why a host is left alone, unless it failed: then the outcome's Reason says it.
+const (
+	WhyRobots     = "robots unreachable" // its robots.txt cannot be had
+	WhyRetryAfter = "retry-after"        // it asks for it
+	WhyHours      = "outside hours"
+)
 
 // End writes the hosts that have changed and has the frontier follow once the transaction is durable.
 func (b *Batch) End() error {
+	if b.part == nil {
+		return ErrDetached
+	}
 	for name, h := range b.hosts {
 		if !h.dirty {
 			continue
@@ -214,11 +226,4 @@ func (b *Batch) End() error {
 	}
 	b.tx.OnCommit(func() { b.f.follow(b) })
 	return nil
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

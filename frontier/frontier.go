@@ -18,7 +18,7 @@ type Config struct {
 	Rules Rules
 	// Retry says how failed fetches are tried again.
 	Retry Retry
-	// Random returns numbers in [0, 1) for jitter. Default: math/rand/v2.
+	// Random returns numbers in [0, 1) for jitter, to any number of goroutines. Default: math/rand/v2.
 	Random func() float64
 }
 
@@ -33,7 +33,6 @@ type Frontier struct {
 	hosts      map[string]*host // those with URLs queued or leased
 	schedule   schedule         // those of hosts that may get a lease once due
 	leased     int
-	stuck      int // hosts that count as unreachable
 	waiters    []*waiter
 	alarm      *time.Timer // runs hand when the first host is due
 	err        error       // of reading the store; final
@@ -42,30 +41,7 @@ type Frontier struct {
 type partition struct {
 	n     int
 	store *storage.Store
-	known int // hosts in its store
-}
-
-// host is a host with something queued or leased.
-type host struct {
-	storage.Host
-	name   string
-	part   *partition
-	leased map[storage.ID]struct{}
-	head   []item    // read ahead from the queues
-	floor  time.Time // stands in for LastEnd after an unclean end
-	start  time.Time // of the last lease
-	ready  time.Time // when the first queued URL may be tried; zero: at once, as far as known
-	due    time.Time
-	place  int // in the schedule
-
-	rules  *Rules // that polite was taken from
-	polite Politeness
-}
-
-type item struct {
-	id     storage.ID
-	href   string
-	record storage.Record
+	known int // hosts that ever had a URL admitted
 }
 
 type waiter struct{ got chan *Lease }
@@ -81,9 +57,6 @@ type Lease struct {
 	// Unreachable counts the failures in a row to get the host's robots.txt.
 	Unreachable int
 }
-
-// readAhead is the number of URLs of a host read at once.
-const readAhead = 16
 
 // stuckAfter is the number of failures in a row to get a host's robots.txt after which a crawl need not wait for the host.
 const stuckAfter = 5
@@ -106,8 +79,8 @@ func New(cfg Config) *Frontier {
 
 const metaClean = "frontier.clean"
 
-// Attach takes up a partition. If its last user did not Detach it, requests may have been in flight when that ended,
-// and every host with queued URLs waits out a whole delay from now.
+// Attach takes up a partition that is not attached. If its last user did not Detach it, requests may have been in
+// flight when that ended, and every host with queued URLs waits out a whole delay from now.
 func (f *Frontier) Attach(n int, store *storage.Store) error {
 	part := &partition{n: n, store: store}
 	var hosts []*host
@@ -117,9 +90,13 @@ func (f *Frontier) Attach(n int, store *storage.Store) error {
 			floor = time.Now()
 		}
 		for name, stored := range tx.Hosts() {
-			part.known++
+			if stored.Admitted > 0 {
+				part.known++
+			}
 			if stored.Queued > 0 {
-				hosts = append(hosts, &host{Host: stored, name: name, part: part, floor: floor, place: unscheduled})
+				hosts = append(hosts, &host{
+					Host: stored, name: name, part: part, last: latest(floor, stored.LastEnd), place: unscheduled,
+				})
 			}
 		}
 		return tx.SetMeta(metaClean, nil)
@@ -132,16 +109,13 @@ func (f *Frontier) Attach(n int, store *storage.Store) error {
 	f.partitions[n] = part
 	for _, h := range hosts {
 		f.hosts[h.name] = h
-		if h.Unreachable >= stuckAfter {
-			f.stuck++
-		}
 		f.reschedule(h)
 	}
 	f.hand()
 	return nil
 }
 
-// Detach lets go of a partition none of whose URLs is leased, and notes that no request is in flight.
+// Detach lets go of a partition and, if none of its URLs is leased, notes that no request is in flight.
 func (f *Frontier) Detach(n int) error {
 	f.mu.Lock()
 	part := f.partitions[n]
@@ -272,192 +246,119 @@ func (f *Frontier) setAlarm(now time.Time) {
 
 // lease leases the next URL of a due host. It returns nil if the host turns out to have none that may be tried now.
 func (f *Frontier) lease(h *host, now time.Time) (*Lease, error) {
-	if len(h.head) == 0 {
-		if err := h.read(now); err != nil {
-			return nil, err
-		}
-		if len(h.head) == 0 {
-			f.reschedule(h)
-			return nil, nil
-		}
+	if open := h.polite.Hours.Next(now); open.After(now) { // it was due in its hours, and nobody waited for a lease
+		h.due = open
+		f.schedule.put(h)
+		return nil, nil
 	}
-	next := h.head[0]
-	h.head = h.head[1:]
-	u, err := normalize.Parse(next.href)
+	l, err := h.read(now)
 	if err != nil {
-		return nil, fmt.Errorf("%w: log: %w", storage.ErrDamaged, err)
+		return nil, err
 	}
-	if h.leased == nil {
-		h.leased = make(map[storage.ID]struct{})
+	if l != nil {
+		if h.leased == nil {
+			h.leased = make(map[storage.ID]time.Time)
+		}
+		h.leased[l.ID] = now
+		f.leased++
 	}
-	h.leased[next.id] = struct{}{}
-	h.start = now
-	f.leased++
 	f.reschedule(h)
-	return &Lease{
-		Partition: h.part.n, ID: next.id, URL: u, Host: h.name, Record: next.record,
-		Politeness: h.polite, Unreachable: h.Unreachable,
-	}, nil
+	return l, nil
 }
 
 // unlease takes back a lease that nobody has seen.
 func (f *Frontier) unlease(l *Lease) {
-	h := f.hosts[l.Host]
-	if h == nil {
+	if h := f.hosts[l.Host]; h != nil {
+		f.release(h, l.ID)
+		f.reschedule(h)
+		f.hand()
+	}
+}
+
+func (f *Frontier) release(h *host, id storage.ID) {
+	if _, ok := h.leased[id]; !ok {
 		return
 	}
-	delete(h.leased, l.ID)
 	f.leased--
-	h.ready = time.Time{}
-	f.reschedule(h)
-	f.hand()
-}
-
-// read fills the head with URLs that may be tried now. If there are none, ready says when there will be one.
-func (h *host) read(now time.Time) error {
-	return h.part.store.View(func(tx *storage.Tx) error {
-		h.ready = time.Time{}
-		for due, id := range tx.Later(h.ID) {
-			if due.After(now) {
-				h.ready = due
-				break
-			}
-			if err := h.readOne(tx, id); err != nil {
-				return err
-			}
-		}
-		for id := range tx.Queue(h.ID) {
-			if len(h.head) >= readAhead {
-				break
-			}
-			if err := h.readOne(tx, id); err != nil {
-				return err
-			}
-		}
-		switch {
-		case len(h.head) > 0:
-			h.ready = time.Time{}
-		case h.ready.IsZero():
-			return fmt.Errorf("%w: host %s counts %d queued URLs, which its queues do not hold", storage.ErrDamaged, h.name, h.Queued)
-		}
-		return nil
-	})
-}
-
-func (h *host) readOne(tx *storage.Tx, id storage.ID) error {
-	if _, leased := h.leased[id]; leased || len(h.head) >= readAhead {
-		return nil
+	if delete(h.leased, id); len(h.leased) == 0 {
+		h.leased = nil // most hosts have no lease most of the time
 	}
-	_, href, err := tx.URL(id)
-	if err != nil {
-		return err
-	}
-	record, err := tx.Record(id)
-	if err != nil {
-		return err
-	}
-	h.head = append(h.head, item{id: id, href: href, record: record})
-	return nil
 }
 
 // reschedule puts h where it belongs after a change, and forgets it if nothing is queued or leased.
 func (f *Frontier) reschedule(h *host) {
-	waiting := h.Queued - len(h.leased)
-	if waiting <= 0 && len(h.leased) == 0 {
+	if h.waiting() <= 0 && len(h.leased) == 0 {
 		f.drop(h)
 		return
 	}
 	if h.rules != f.rules {
 		h.rules, h.polite = f.rules, f.rules.For(h.name)
 	}
-	if waiting <= 0 || len(h.leased) >= h.polite.Connections {
+	if h.waiting() <= 0 || len(h.leased) >= h.polite.Connections {
 		f.schedule.remove(h)
 		return
 	}
-	h.due = h.when()
+	h.due = h.polite.Hours.Next(h.when())
 	f.schedule.put(h)
 }
 
 func (f *Frontier) drop(h *host) {
 	f.schedule.remove(h)
 	f.leased -= len(h.leased)
-	if h.Unreachable >= stuckAfter {
-		f.stuck--
-	}
 	delete(f.hosts, h.name)
 }
 
-// delay is the delay in force: the configured one, or what robots.txt asks or the host's slowness suggests, if more.
-func (h *host) delay() time.Duration {
-	delay := h.polite.Delay
-	if h.polite.Adaptive && delay > 0 {
-		delay = max(delay, h.Answer)
-	}
-	if h.polite.ObeyRobots && h.polite.HonourCrawlDelay {
-		delay = max(delay, min(h.CrawlDelay, h.polite.MaxCrawlDelay))
-	}
-	return delay
-}
-
-// when returns the first time at which the host may be asked again.
-func (h *host) when() time.Time {
-	last := latest(latest(h.LastEnd, h.floor), h.start)
-	due := latest(latest(h.Until, h.ready), last)
-	if !last.IsZero() {
-		due = latest(due, last.Add(h.delay()))
-	}
-	return h.polite.Hours.Next(due)
-}
-
-// follow takes over what a committed batch has changed.
+// follow takes over what a committed batch has changed. It reads the hosts again, as the batches of several goroutines
+// may follow in another order than they were committed in.
 func (f *Frontier) follow(b *Batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.partitions[b.part.n] != b.part {
+		return // detached meanwhile
+	}
 	for _, done := range b.done {
-		h := f.hosts[done.host]
-		if h == nil {
-			continue
-		}
-		if _, ok := h.leased[done.id]; ok {
-			delete(h.leased, done.id)
-			f.leased--
-		}
-		if !done.asked && len(h.leased) == 0 {
-			h.start = time.Time{} // a lease without a request costs no delay
+		if h := f.hosts[done.host]; h != nil {
+			h.last = latest(done.end, h.last)
+			f.release(h, done.id)
 		}
 	}
-	for name, t := range b.hosts {
-		f.followHost(b.part, name, t)
+	now := time.Now()
+	err := b.part.store.View(func(tx *storage.Tx) error {
+		for name, t := range b.hosts {
+			if t.first && t.Admitted > 0 {
+				b.part.known++
+			}
+			if err := f.followHost(tx, b.part, name, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if f.err == nil {
+		f.err = err
 	}
 	f.hand()
 }
 
-func (f *Frontier) followHost(part *partition, name string, t *touched) {
-	if !t.dirty {
-		return
+func (f *Frontier) followHost(tx *storage.Tx, part *partition, name string, now time.Time) error {
+	stored, err := tx.Host(name)
+	if err != nil {
+		return err
 	}
 	h := f.hosts[name]
 	if h == nil {
-		if t.Admitted > 0 && t.first {
-			part.known++
+		if stored.Queued == 0 {
+			return nil
 		}
-		if t.Queued == 0 {
-			return
-		}
-		h = &host{name: name, part: part, place: unscheduled}
+		h = &host{name: name, part: part, last: stored.LastEnd, ready: now, place: unscheduled}
 		f.hosts[name] = h
 	}
-	was, is := h.Unreachable >= stuckAfter, t.Unreachable >= stuckAfter
-	if was && !is {
-		f.stuck--
-	} else if is && !was {
-		f.stuck++
-	}
-	h.Host = t.Host
-	if t.fresh {
-		h.ready = time.Time{}
-	} else if !t.later.IsZero() && t.later.Before(h.ready) {
-		h.ready = t.later
+	h.Host = stored
+	if _, later := h.next(tx, now); later.After(now) {
+		h.ready = later
+	} else if h.ready.After(now) {
+		h.ready = now
 	}
 	f.reschedule(h)
+	return nil
 }

@@ -32,6 +32,7 @@ func ParseHours(text string) (Hours, error) {
 	if h.to, err = parseClock(to); err != nil {
 		return Hours{}, fmt.Errorf("hours %q: %w", text, err)
 	}
+	h.from %= day
 	if h.from == h.to {
 		return Hours{}, fmt.Errorf("hours %q: opens and closes at the same time; leave hours out for always", text)
 	}
@@ -47,11 +48,11 @@ func parseClock(s string) (time.Duration, error) {
 	t, err := time.Parse("15:04", s)
 	if err != nil {
 		if s == "24:00" {
-			return 24 * time.Hour, nil
+			return day, nil
 		}
 		return 0, fmt.Errorf("%q is not a time of day such as 22:00", s)
 	}
-	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute, nil
+	return clockOf(t), nil
 }
 
 // String returns the window as ParseHours reads it.
@@ -62,26 +63,34 @@ func (h Hours) Next(t time.Time) time.Time {
 	if h.from == h.to {
 		return t
 	}
-	local := t.In(h.zone)
-	midnight := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, h.zone)
-	now := time.Duration(local.Hour())*time.Hour + time.Duration(local.Minute())*time.Minute +
-		time.Duration(local.Second())*time.Second + time.Duration(local.Nanosecond())
-	open := now >= h.from && now < h.to
-	if h.from > h.to {
-		open = now >= h.from || now < h.to
+	for {
+		local := t.In(h.zone)
+		clock := clockOf(local)
+		if h.open(clock) {
+			return t
+		}
+		opening := t.Add((h.from - clock + day) % day)
+		// A change to or from summer time may come first, after which the clock shows something else.
+		_, change := local.ZoneBounds()
+		if change.IsZero() || opening.Before(change) {
+			return opening
+		}
+		t = change
 	}
-	if open {
-		return t
-	}
-	opening := at(midnight, h.from)
-	if !opening.After(t) {
-		opening = at(midnight.AddDate(0, 0, 1), h.from)
-	}
-	return opening
 }
 
-// at returns the wall-clock time d after the midnight of day, which on the two days a year that change the clock is
-// not d hours later.
-func at(day time.Time, d time.Duration) time.Time {
-	return time.Date(day.Year(), day.Month(), day.Day(), int(d/time.Hour), int(d%time.Hour/time.Minute), 0, 0, day.Location())
+const day = 24 * time.Hour
+
+func (h Hours) open(clock time.Duration) bool {
+	if h.from > h.to {
+		return clock >= h.from || clock < h.to
+	}
+	return clock >= h.from && clock < h.to
+}
+
+// clockOf returns what the clock on the wall shows at t, as the time since midnight.
+func clockOf(t time.Time) time.Duration {
+	hour, minute, second := t.Clock()
+	return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second +
+		time.Duration(t.Nanosecond())
 }

@@ -33,6 +33,11 @@ const (
 	jitter = 0.25
 )
 
+// wait returns the time from the end of the given try of a URL to the next.
+func (r Retry) wait(try int) time.Duration {
+	return r.Delay << min(2*(try-1), maxDoublings)
+}
+
 // backoff returns the pause of a host after the given number of failures in a row: twice as long each time, and up to a
 // quarter longer by chance.
 func (f *Frontier) backoff(fails int) time.Duration {

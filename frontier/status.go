@@ -41,7 +41,7 @@ func (h *host) deferral(now time.Time) string {
 	case h.Until.After(now):
 		return h.Why
 	case h.polite.Hours.Next(now).After(now):
-		return "outside hours"
+		return WhyHours
 	}
 	return ""
 }
@@ -53,22 +53,27 @@ func (f *Frontier) Idle() bool {
 	return len(f.hosts) == 0
 }
 
-// Stuck returns the number of hosts with queued URLs if every one of them has been found unreachable so often that there is no point
-// in waiting for it, and 0 otherwise.
+// Stuck returns the number of hosts with queued URLs if the robots.txt of every one of them has been found unreachable
+// so often that there is no point in waiting for it, and 0 otherwise.
 func (f *Frontier) Stuck() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.leased > 0 || f.stuck < len(f.hosts) {
+	if f.leased > 0 {
 		return 0
 	}
-	return f.stuck
+	for _, h := range f.hosts {
+		if h.Unreachable < stuckAfter {
+			return 0
+		}
+	}
+	return len(f.hosts)
 }
 
 // HostStatus says how a host stands.
 type HostStatus struct {
 	State  string        // idle, waiting, leased or deferred
 	Why    string        // the reason, when deferred
-	Due    time.Time     // when it may be asked next, unless idle
+	Due    time.Time     // when it may be asked next, as things stand, unless idle
 	Delay  time.Duration // in force
 	Queued int           // URLs that wait for a lease
 	Leased int           // URLs leased
@@ -82,13 +87,14 @@ func (f *Frontier) Host(name string) HostStatus {
 	if h == nil {
 		return HostStatus{State: "idle", Delay: f.rules.For(name).Delay}
 	}
+	now := time.Now()
 	s := HostStatus{
-		State: "waiting", Due: h.when(), Delay: h.delay(),
-		Queued: h.Queued - len(h.leased), Leased: len(h.leased),
+		State: "waiting", Due: h.polite.Hours.Next(latest(h.when(), now)), Delay: h.delay(),
+		Queued: max(h.waiting(), 0), Leased: len(h.leased),
 	}
-	if why := h.deferral(time.Now()); why != "" {
+	if why := h.deferral(now); why != "" {
 		s.State, s.Why = "deferred", why
-	} else if len(h.leased) >= h.polite.Connections {
+	} else if s.Queued == 0 || s.Leased >= h.polite.Connections {
 		s.State = "leased"
 	}
 	return s

@@ -124,7 +124,7 @@ func TestFilterIsTheLeastThatMeetsTheRate(t *testing.T) {
 }
 
 func TestMeasuredRateIsThePredictedOne(t *testing.T) {
-	const keys, probes = 100_000, 200_000
+	const keys, probes = 50_000, 100_000
 	for _, target := range []float64{0.1, 0.01, 0.001} {
 		f := seen.NewFilter(keys, target)
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -148,7 +148,7 @@ func TestMeasuredRateIsThePredictedOne(t *testing.T) {
 }
 
 func TestConcurrentAddsLoseNoBit(t *testing.T) {
-	const rounds, goroutines, each = 30, 64, 64
+	const rounds, goroutines, each = 100, 64, 64
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range rounds {
 		// Few blocks, so that goroutines meet in the same words, and not so many keys that others set a lost bit again.
@@ -167,9 +167,6 @@ func TestConcurrentAddsLoseNoBit(t *testing.T) {
 				<-start
 				for _, h := range own {
 					f.Add(h)
-					if !f.Has(h) {
-						t.Errorf("Has(%#x) is false after Add", h)
-					}
 				}
 			})
 		}

@@ -63,11 +63,12 @@ func open(store *storage.Store, cfg Config, earlier Counters, hash func(string) 
 	return g, nil
 }
 
-// seeded returns xxHash64 with the given seed, which enters the state before the first byte of the key: only so do
-// keys that collide under one seed part under another. (A seed mixed into a finished hash would leave every collision
-// in place.) A seed kept secret means that nobody can compute which keys share a block or a hash. It does not make
-// xxHash a keyed cryptographic function: pairs of keys that collide under an unusual share of all seeds can be
-// constructed. That is harmless here, where equal hashes cost one exact lookup each and decide nothing.
+// seeded returns xxHash64 with the given seed, which enters the state before the first byte of the key. A seed mixed
+// into a finished hash would leave every collision in place.
+//
+// A secret seed means that nobody can compute which keys share a block. It does not keep anybody from preparing
+// collisions: xxHash is no keyed cryptographic function, and pairs of keys that collide under most seeds are easily
+// made. They do no harm here, where equal hashes cost an exact lookup each and decide nothing.
 //
 // The digest stays on the stack: nothing is allocated.
 func seeded(seed uint64) func(key string) uint64 {

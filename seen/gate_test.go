@@ -227,6 +227,35 @@ func TestEqualHashesAreNoProof(t *testing.T) {
 	audit(t, store, g)
 }
 
+func TestPreparedCollisionsAreAdmitted(t *testing.T) {
+	// Made so that what differs in the first stripe of xxHash64 cancels out in the second under two seeds of three.
+	pair := items(
+		"https://attacker.examplegcN54TzJ/abcdefghijklmnopqrstuvw4R94RW8G",
+		"https://attacker.exampleDkmEpWxM/abcdefghijklmnopqrstuvw2rJq8ytf")
+	tested := 0
+	for seed := range uint64(10) {
+		hash := seen.Seeded(seed)
+		if hash(string(pair[0].Key)) != hash(string(pair[1].Key)) {
+			continue
+		}
+		tested++
+		store := openStore(t)
+		g, err := seen.OpenWithHash(store, seen.Config{}, seen.Counters{}, hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fresh(add(t, store, g, pair)); got != 2 {
+			t.Errorf("%d of 2 keys are fresh", got)
+		}
+		if got, want := g.Stats().Counters, (seen.Counters{NegativesTrusted: 1, FalsePositivesAvoided: 1}); got != want {
+			t.Errorf("counters are %+v, want %+v", got, want)
+		}
+	}
+	if tested == 0 {
+		t.Error("the pair collides under none of ten seeds")
+	}
+}
+
 func TestUncoveredNegativesAreNotTrusted(t *testing.T) {
 	store := openStore(t)
 	prefill(t, store, 1000)

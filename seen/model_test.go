@@ -28,7 +28,7 @@ func TestGateAgainstAMap(t *testing.T) {
 			mask: rapid.SampledFrom([]uint64{0, 0xf << 60, ^uint64(0)}).Draw(t, "hash mask"),
 			cfg: seen.Config{
 				TargetFPR:   rapid.SampledFrom([]float64{0.5, 0.1, 0.001}).Draw(t, "target"),
-				MinCapacity: rapid.Uint64Range(1, 50).Draw(t, "capacity"),
+				MinCapacity: rapid.Uint64Range(1, 20).Draw(t, "capacity"),
 			},
 			ids: make(map[normalize.Key]storage.ID),
 		}
@@ -92,7 +92,7 @@ func (m *machine) open(t *rapid.T) {
 
 // transact adds one to three batches in a transaction.
 func (m *machine) transact(t *rapid.T, rollback bool) {
-	batches := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 150), 0, 20), 1, 3).Draw(t, "batches")
+	batches := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 60), 0, 20), 1, 3).Draw(t, "batches")
 	failure := errors.New("rolled back")
 	uncommitted := make(map[normalize.Key]storage.ID)
 	checks, absent := 0, 0
@@ -161,7 +161,7 @@ func (m *machine) check(t *rapid.T) {
 		if got, want := tx.Last(), storage.ID(len(m.ids)); got != want {
 			t.Fatalf("the log has %d keys, want %d", got, want)
 		}
-		for n := range 151 {
+		for n := range 61 {
 			v, id := m.gate.Check(tx, key(n)), m.ids[key(n)]
 			if v.ID != id || v.Known != (id != 0) || v.Proven != s.Filter.Covered || v.Generation != s.Filter.Generation {
 				t.Fatalf("Check(%d) = %+v, want ID %d", n, v, id)

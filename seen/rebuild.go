@@ -106,7 +106,7 @@ func (g *Gate) fill(ctx context.Context, gen *generation) error {
 		end := min(point+scanRange, gen.birth)
 		err := g.store.View(func(tx *storage.Tx) error {
 			for id, key := range tx.Log(point) {
-				if id != point+1 || key == "" { // storage yields "" for an entry that it cannot read
+				if id != point+1 {
 					break
 				}
 				gen.filter.Add(g.hash(key))

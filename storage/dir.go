@@ -27,8 +27,8 @@ var (
 	ErrUnwritable = errors.New("not writable")
 )
 
-// describe names the file or directory that an error is about and, where its user can do something, says what.
-func describe(name string, err error) error {
+// explain names the file or directory that an error is about and, where its user can do something, says what.
+func explain(name string, err error) error {
 	switch {
 	case errors.Is(err, ErrDamaged):
 		return fmt.Errorf("%s: %w; restore a copy of the data directory, or start again in another one", name, err)
@@ -47,14 +47,6 @@ const (
 	lockFile  = "lock"
 	crawlFile = "crawl.json"
 )
-
-// Description is what crawl.json says of the crawl in a data directory.
-type Description struct {
-	Format     int             `json:"format"`
-	Created    time.Time       `json:"created"`
-	Partitions int             `json:"partitions"`
-	Settings   json.RawMessage `json:"settings,omitempty"` // the caller's, for a resume
-}
 
 // Dir is a node's data directory. A Dir opened for writing excludes every other.
 type Dir struct {
@@ -98,14 +90,14 @@ func OpenDir(path string) (*Dir, error) {
 func openDir(path string, readOnly bool, open func(*Dir) error) (*Dir, error) {
 	root, err := os.OpenRoot(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, describe(path, ErrNoCrawl)
+		return nil, explain(path, ErrNoCrawl)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", unwritable(err))
 	}
 	d := &Dir{path: path, root: root, readOnly: readOnly}
 	if err = d.takeLock(); err != nil {
-		err = describe(path, err)
+		err = explain(path, err)
 	} else {
 		err = open(d)
 	}
@@ -142,7 +134,7 @@ func (d *Dir) create(partitions int) error {
 	}
 	for n := range partitions {
 		if err := d.root.MkdirAll(filepath.Dir(storeFile(n)), 0o755); err != nil {
-			return describe(d.path, unwritable(err))
+			return explain(d.path, unwritable(err))
 		}
 		s, err := d.openStore(n)
 		if err != nil {
@@ -154,14 +146,14 @@ func (d *Dir) create(partitions int) error {
 			return err
 		}
 		if last > 0 {
-			return describe(d.path, fmt.Errorf("%w: it holds URLs but no %s", ErrDamaged, crawlFile))
+			return explain(d.path, fmt.Errorf("%w: it holds URLs but no %s", ErrDamaged, crawlFile))
 		}
 		if err := d.syncDir(filepath.Dir(storeFile(n))); err != nil {
-			return describe(d.path, err)
+			return explain(d.path, err)
 		}
 	}
 	if err := d.syncDir("p"); err != nil {
-		return describe(d.path, err)
+		return explain(d.path, err)
 	}
 	return d.save()
 }
@@ -170,10 +162,10 @@ func (d *Dir) create(partitions int) error {
 func (d *Dir) checkPartitions() error {
 	found, err := fs.Glob(d.root.FS(), "p/*/store.db")
 	if err != nil {
-		return describe(d.path, err)
+		return explain(d.path, err)
 	}
 	if len(found) > d.desc.Partitions {
-		return describe(d.path, fmt.Errorf("%w: %d stores where there should be %d", ErrDamaged, len(found), d.desc.Partitions))
+		return explain(d.path, fmt.Errorf("%w: %d stores where there should be %d", ErrDamaged, len(found), d.desc.Partitions))
 	}
 	return nil
 }
@@ -188,34 +180,18 @@ func unwritable(err error) error {
 
 func (d *Dir) load() error {
 	text, err := d.root.ReadFile(crawlFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return describe(d.path, fmt.Errorf("%w: it has no %s", ErrNoCrawl, crawlFile))
-	}
-	if err != nil {
-		return describe(d.path, err)
-	}
-	err = json.Unmarshal(text, &d.desc)
-	switch {
-	case err != nil:
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
-	case d.desc.Format < 1 || d.desc.Partitions < 1:
-		err = fmt.Errorf("%w: format %d, %d partitions", ErrDamaged, d.desc.Format, d.desc.Partitions)
-	case d.desc.Format != FormatVersion:
-		err = fmt.Errorf("%w %d, this version reads format %d", ErrFormat, d.desc.Format, FormatVersion)
-	default:
-		return nil
-	}
-	return describe(filepath.Join(d.path, crawlFile), err)
+	d.desc, err = parseDescription(d.path, text, err)
+	return err
 }
 
 // save replaces crawl.json as a whole: after a crash it is the old file or the new one.
 func (d *Dir) save() error {
 	text, err := json.MarshalIndent(d.desc, "", "  ")
 	if err != nil {
-		return describe(d.path, err)
+		return explain(d.path, err)
 	}
 	if err := d.replaceFile(crawlFile, append(text, '\n')); err != nil {
-		return describe(d.path, unwritable(err))
+		return explain(d.path, unwritable(err))
 	}
 	return nil
 }
@@ -251,7 +227,7 @@ func (d *Dir) openStores() error {
 		// bbolt would make a new file of one that is missing or empty.
 		info, err := d.root.Stat(storeFile(n))
 		if errors.Is(err, fs.ErrNotExist) || (err == nil && info.Size() == 0) {
-			return describe(filepath.Join(d.path, storeFile(n)), fmt.Errorf("%w: missing or empty", ErrDamaged))
+			return explain(filepath.Join(d.path, storeFile(n)), fmt.Errorf("%w: missing or empty", ErrDamaged))
 		}
 		s, err := d.openStore(n)
 		if err != nil {
@@ -285,7 +261,7 @@ func (d *Dir) Stores() []*Store { return d.stores }
 // SaveSettings keeps the caller's settings in crawl.json.
 func (d *Dir) SaveSettings(settings json.RawMessage) error {
 	if d.readOnly {
-		return describe(d.path, fmt.Errorf("%w: opened for reading only", ErrUnwritable))
+		return explain(d.path, fmt.Errorf("%w: opened for reading only", ErrUnwritable))
 	}
 	d.desc.Settings = settings
 	return d.save()

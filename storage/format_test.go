@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -172,6 +173,30 @@ func TestNonsenseIsDamage(t *testing.T) {
 			if err := decode(b); !errors.Is(err, storage.ErrDamaged) {
 				t.Errorf("%s as %s: got %v, want ErrDamaged", name, format, err)
 			}
+		}
+	}
+}
+
+func TestFieldsOutOfRangeAreDamage(t *testing.T) {
+	record := func(state byte) []byte { return append([]byte{1, state}, make([]byte, 13)...) }
+	host := func(number uint64) []byte {
+		return append(binary.AppendUvarint([]byte{1}, number), make([]byte, 9)...)
+	}
+	for name, tt := range map[string]struct {
+		format string
+		value  []byte
+		sound  bool
+	}{
+		"the least state":      {"record", record(1), true},
+		"the greatest state":   {"record", record(4), true},
+		"no state":             {"record", record(0), false},
+		"an unknown state":     {"record", record(5), false},
+		"the greatest host":    {"host", host(math.MaxUint32), true},
+		"a host beyond queues": {"host", host(math.MaxUint32 + 1), false},
+		"the number of no URL": {"id", make([]byte, 8), false},
+	} {
+		if err := storage.Decoders()[tt.format](tt.value); errors.Is(err, storage.ErrDamaged) == tt.sound {
+			t.Errorf("%s: got %v, want sound: %v", name, err, tt.sound)
 		}
 	}
 }

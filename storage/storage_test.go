@@ -1,7 +1,9 @@
 package storage_test
 
 import (
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,6 +90,53 @@ func mustAdmit(t tb, tx *storage.Tx, host, key string, r storage.Record) storage
 }
 
 var queued = storage.Record{State: storage.Queued}
+
+// grow admits n URLs, and settles the URLs of the batch before.
+func grow(tx *storage.Tx, n int) error {
+	last := tx.Last()
+	const host = "h"
+	h, err := tx.Host(host)
+	if err != nil {
+		return err
+	}
+	for id := last; id > 0 && id+storage.ID(n) > last; id-- {
+		h.Queued--
+		if err := tx.SetRecord(id, h.ID, storage.Record{State: storage.Fetched, Detail: strings.Repeat("x", int(id%100))}); err != nil {
+			return err
+		}
+	}
+	if err := tx.SetHost(host, h); err != nil {
+		return err
+	}
+	for i := range n {
+		key := fmt.Sprintf("http://h/%x/%d", (uint64(last)+uint64(i))*0x9e3779b97f4a7c15, uint64(last)+uint64(i)+1)
+		if _, err := admit(tx, host, key, queued); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grown reports a store that does not hold whole batches up to the one acknowledged, and at most one more.
+func grown(t *testing.T, path string, acknowledged storage.ID, batch int) {
+	t.Helper()
+	s := open(t, path, storage.Options{})
+	defer s.Close()
+	must(t, s.Check())
+	view(t, s, func(tx *storage.Tx) {
+		last := tx.Last()
+		if last < acknowledged || last > acknowledged+storage.ID(batch) || last%storage.ID(batch) != 0 {
+			t.Errorf("got %d URLs, want %d, or one batch of %d more", last, acknowledged, batch)
+		}
+		for id, key := range tx.Log(0) {
+			if !strings.HasSuffix(key, fmt.Sprint("/", id)) {
+				t.Fatalf("URL %d: got key %s", id, key)
+			}
+		}
+	})
+	update(t, s, func(tx *storage.Tx) { must(t, grow(tx, batch)) })
+	must(t, s.Check())
+}
 
 // noon is a time with a fraction.
 var noon = time.Date(2024, 5, 17, 12, 0, 0, 123456789, time.UTC)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -88,7 +89,7 @@ func OpenStore(path string, opt Options) (_ *Store, err error) {
 			err = fmt.Errorf("%w: %v", ErrDamaged, r)
 		}
 		if err != nil {
-			err = describe(path, errors.Join(err, s.closeFailed()))
+			err = explain(path, errors.Join(err, s.closeFailed()))
 		}
 	}()
 	s.db, err = bbolt.Open(path, 0o644, &bbolt.Options{
@@ -122,10 +123,12 @@ func (s *Store) closeFailed() error {
 	if s.db != nil {
 		return s.db.Close()
 	}
-	if s.file != nil {
-		if err := s.file.Close(); !errors.Is(err, os.ErrClosed) {
-			return err
-		}
+	if s.file == nil {
+		return nil
+	}
+	unlock(s.file)
+	if err := s.file.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
 	}
 	return nil
 }
@@ -134,12 +137,13 @@ func openError(err error) error {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return fmt.Errorf("%w: %w", ErrInUse, err)
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return unwritable(err)
+	if _, refused := errors.AsType[syscall.Errno](err); refused {
+		return unwritable(err)
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err) // bbolt does not like what it has read
 }
 
 // init makes the tables of a new file, or loads those of an old one.
@@ -236,7 +240,7 @@ func (s *Store) run(transact func(func(*bbolt.Tx) error) error, fn func(*Tx) err
 			if !isDamage(r) {
 				panic(r)
 			}
-			err = describe(s.path, fmt.Errorf("%w: %v", ErrDamaged, r))
+			err = explain(s.path, fmt.Errorf("%w: %v", ErrDamaged, r))
 		}
 	}()
 	err = transact(func(tx *bbolt.Tx) error {
@@ -247,7 +251,7 @@ func (s *Store) run(transact func(func(*bbolt.Tx) error) error, fn func(*Tx) err
 		return t.do(fn)
 	})
 	if errors.Is(err, ErrDamaged) {
-		return describe(s.path, err)
+		return explain(s.path, err)
 	}
 	return err
 }

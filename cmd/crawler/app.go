@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is one invocation of the command.
@@ -26,7 +29,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 }
 
 func (a *app) command() *cobra.Command {
-	root := &cobra.Command{
+	root := group(&cobra.Command{
 		Use:   "crawler",
 		Short: "A web crawler that loses no page",
 		Long: `crawler crawls web sites politely and completely. Every URL is checked against an in-memory
@@ -43,25 +46,77 @@ in use or damaged, 4 a limit (pages, time, disk) ended the crawl, 5 verify found
 		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(
+	},
 		a.runCommand(), a.statsCommand(), a.explainCommand(), a.urlsCommand(),
 		a.normalizeCommand(), a.robotsCommand(), a.scopeCommand(), a.configCommand(),
 		a.testwebCommand(), a.demoCommand(), a.versionCommand(),
 	)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(flagFault)
+	root.SetVersionTemplate("crawler {{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", fmt.Sprintf("Flags.FlagUsagesWrapped %d", helpWidth)))
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			group(cmd)
+		}
+	}
 	return root
 }
+
+// helpWidth is the number of columns that help texts may take.
+const helpWidth = 100
 
 // args returns an argument check that fails as a usage error.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, list []string) error {
 		if err := check(cmd, list); err != nil {
-			return &usageError{fmt.Errorf("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())}
+			return &usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 		}
 		return nil
 	}
+}
+
+// noArgs is the argument check of a command that takes none.
+func noArgs(cmd *cobra.Command, list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	path := cmd.CommandPath()
+	if !cmd.HasSubCommands() {
+		return &usageError{fmt.Errorf("%s: unexpected argument %q; see %s --help", path, list[0], path)}
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(list[0]); len(near) > 0 {
+		return &usageError{fmt.Errorf("unknown command %q; did you mean %s?", path+" "+list[0], path+" "+near[0])}
+	}
+	return &usageError{fmt.Errorf("unknown command %q; see %s --help", path+" "+list[0], path)}
+}
+
+// group makes cmd a command that does nothing without a subcommand.
+func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
+// flagFault says what is wrong with a flag, and what to write instead.
+func flagFault(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag := e.GetFlag()
+		return &usageError{fmt.Errorf("--%s: %q is not %s", flag.Name, e.GetValue(), flagValues[flag.Value.Type()])}
+	}
+	return &usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+}
+
+// flagValues says what the flags of each type take.
+var flagValues = map[string]string{
+	"bool":     "true or false",
+	"duration": "a time; write one such as 250ms, 10s or 2h",
+	"float64":  "a number; write one such as 0.25",
+	"int":      "a whole number, or too large",
+	"uint64":   "a whole number from 0, or too large",
 }

@@ -10,10 +10,9 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Print the default configuration, check a file, print the schema"}
-	cmd.AddCommand(
+	return group(&cobra.Command{Use: "config", Short: "Print the default configuration, check a file, print the schema"},
 		&cobra.Command{
-			Use: "default", Short: "Print the defaults as a commented YAML file", Args: args(cobra.NoArgs),
+			Use: "default", Short: "Print the defaults as a commented YAML file", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error {
 				_, err := a.out.Write(configs.DefaultYAML())
 				return err
@@ -24,14 +23,13 @@ func (a *app) configCommand() *cobra.Command {
 			RunE: func(_ *cobra.Command, files []string) error { return a.checkConfigs(files) },
 		},
 		&cobra.Command{
-			Use: "schema", Short: "Print the JSON schema, for editors", Args: args(cobra.NoArgs),
+			Use: "schema", Short: "Print the JSON schema, for editors", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error {
 				_, err := a.out.Write(configs.Schema())
 				return err
 			},
 		},
 	)
-	return cmd
 }
 
 func (a *app) checkConfigs(files []string) error {
@@ -51,7 +49,7 @@ func (a *app) checkConfigs(files []string) error {
 		fmt.Fprintf(a.out, "%s: good\n", name)
 	}
 	if bad > 0 {
-		return &usageError{fmt.Errorf("config check: %d of %d files are faulty", bad, len(files))}
+		return &usageError{fmt.Errorf("config check: %d of %d files faulty", bad, len(files))}
 	}
 	return nil
 }

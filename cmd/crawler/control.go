@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -18,7 +19,7 @@ import (
 )
 
 // A running crawl holds its data directory. It answers questions over a Unix socket, whose path stands in the file
-// "control" of the directory; a path that is too long for a socket is replaced by one in the directory for temporary files.
+// "control" of the directory; a path that is too long for a socket is replaced by one in a directory for temporary files.
 const (
 	controlFile = "control"
 	socketName  = "control.sock"
@@ -26,21 +27,31 @@ const (
 	maxSocketPath = 100
 )
 
+// socketPath returns where the socket for a data directory is to be, and what removes the directory made for it, if any.
+func socketPath(data string) (path string, cleanUp func(), err error) {
+	path, err = filepath.Abs(filepath.Join(data, socketName))
+	if err != nil || len(path) <= maxSocketPath {
+		return path, func() {}, err
+	}
+	parent := os.TempDir()
+	if len(parent) > maxSocketPath/2 {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "crawler-")
+	return filepath.Join(dir, socketName), func() { _ = os.RemoveAll(dir) }, err
+}
+
 // serveControl answers questions about c until the returned function is called.
 func serveControl(c *crawl.Crawl) (stop func(), err error) {
-	path := filepath.Join(c.Path(), socketName)
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
+	path, cleanUp, err := socketPath(c.Path())
+	if err != nil {
+		return nil, err
 	}
-	cleanUp := func() {}
-	if len(path) > maxSocketPath {
-		dir, err := os.MkdirTemp("", "crawler-")
+	defer func() {
 		if err != nil {
-			return nil, err
+			cleanUp()
 		}
-		cleanUp = func() { _ = os.RemoveAll(dir) }
-		path = filepath.Join(dir, socketName)
-	}
+	}()
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a crawl that was killed
 		return nil, err
 	}
@@ -146,7 +157,8 @@ func (a *asker) get(ctx context.Context, path string, query url.Values, read fun
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("asking the running crawl: %s", resp.Status)
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
+		return fmt.Errorf("the running crawl answers: %s", strings.TrimSpace(string(text)))
 	}
 	return read(json.NewDecoder(resp.Body))
 }

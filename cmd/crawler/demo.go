@@ -4,110 +4,115 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
+	"log/slog"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"crawler/configs"
 	"crawler/crawl"
-	"crawler/fetcher"
-	"crawler/frontier"
 	"crawler/internal/testweb"
-	"crawler/seen"
+	"crawler/storage"
 )
 
-// The demo's web and manners. The delay is short so that the tour takes a minute at most, and long enough to be judged.
+// The demo's manners.
 const (
-	demoHosts = 20
-	demoPages = 100
-	demoDelay = 50 * time.Millisecond
+	demoDelay = 100 * time.Millisecond
+	// demoTolerance is how much too early a request may seem. The judge's clock for an answer stops when the system has
+	// taken the last of it, and on a busy machine the crawler may have read it before.
+	demoTolerance = 20 * time.Millisecond
 	// demoCapacity is so small that the filter has to grow and meets false positives, which a small crawl would not show.
 	demoCapacity = 256
 )
 
 func (a *app) demoCommand() *cobra.Command {
 	var progress, data string
+	var hosts, pages int
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Crawl a synthetic web on this machine: the sixty-second tour, offline",
-		Long: `Serve a synthetic web of 20 hosts with 100 pages each on loopback, crawl it over real HTTP, and have the
-web judge the crawl: whether every page was fetched, none twice, none against robots.txt, and none too soon.`,
-		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), progress, data) },
+		Long: `Serve a synthetic web on loopback, crawl it over real HTTP, and have the web judge the crawl:
+whether every page was fetched, none twice, none against robots.txt, and none too soon.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), hosts, pages, progress, data) },
 	}
-	cmd.Flags().StringVar(&progress, "progress", "auto", "auto, plain or none")
-	cmd.Flags().StringVar(&data, "data", "", "keep the crawl in this `DIR`, to look at with stats, explain and urls (default: a temporary one)")
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&hosts, "hosts", 20, "let the web have `N` hosts")
+	flags.IntVar(&pages, "pages", 100, "let each host have `N` pages")
+	flags.StringVar(&data, "data", "", "keep the crawl in `DIR`, for stats, explain and urls (default a temporary one)")
+	flags.StringVar(&progress, "progress", "auto", progressUsage)
 	return cmd
 }
 
 // errDemo means that the demo's judge found a fault.
 var errDemo = errors.New("demo: the judge found faults")
 
-func (a *app) demo(ctx context.Context, mode, data string) (err error) {
+func (a *app) demo(ctx context.Context, hosts, pages int, mode, data string) (err error) {
 	show, err := a.newProgress(mode)
 	if err != nil {
 		return err
 	}
-	if show.period > time.Second {
-		show.period = 5 * time.Second
+	web, err := testweb.New(testweb.Mix(uint64(time.Now().UnixNano()), hosts, pages))
+	if err != nil {
+		return &usageError{err}
 	}
 	if data == "" {
 		if data, err = os.MkdirTemp("", "crawler-demo-"); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
-	}
-	web, err := testweb.New(testweb.Mix(uint64(time.Now().UnixNano()), demoHosts, demoPages))
-	if err != nil {
-		return err
+	} else if _, err := storage.Describe(data); err == nil {
+		return &usageError{fmt.Errorf("--data: %s holds a crawl; the demo starts a new one, name another directory", data)}
 	}
 	server, err := web.Start(ctx, "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	c, err := crawl.Open(data, demoConfig(server))
+	s, cfg, err := demoSettings(server)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	if c.Stats().URLs.Admitted > 0 {
-		return &usageError{fmt.Errorf("--data: %s holds a crawl; the demo starts a new one", data)}
-	}
-	fmt.Fprintf(a.out, "A web of %d hosts x %d pages on %s; crawling it over HTTP, %v between requests to a host.\n",
-		demoHosts, demoPages, server.Addr, demoDelay)
 	seeds, err := demoSeeds(server)
 	if err != nil {
 		return err
 	}
-	ctx, endSignals := a.onSignals(ctx, c)
-	defer endSignals()
-	endProgress := show.start(c)
-	reason := c.Run(ctx, seeds)
-	endProgress()
-	a.printSummary(c.Stats(), reason)
-	if !errors.Is(reason, crawl.ErrFinished) {
+	c, err := crawl.Open(data, crawlConfig(cfg, show))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "A web of %s of %s each on %s, crawled over HTTP with %v between requests to a host.\n",
+		plural(hosts, "host"), plural(pages, "page"), server.Addr, demoDelay)
+	reason := a.crawlOpen(ctx, c, s, seeds, show, slog.New(slog.DiscardHandler))
+	stats := c.Stats()
+	if reason = closing(c, reason); !errors.Is(reason, crawl.ErrFinished) {
 		return reason
 	}
 	return a.printVerdict(web.Report(testweb.Options{
-		Scope: testweb.Scope{MaxDepth: -1}, MinDelay: demoDelay, Tolerance: time.Millisecond,
-	}), c.Stats())
+		Scope: testweb.Scope{MaxDepth: -1}, MinDelay: demoDelay, Tolerance: demoTolerance,
+	}), stats)
 }
 
-func demoConfig(server *testweb.Server) crawl.Config {
-	polite := frontier.DefaultPoliteness()
-	polite.Delay = demoDelay
-	return crawl.Config{
-		Scope:      crawl.Scope{Reach: crawl.ReachAny},
-		Politeness: frontier.Rules{Default: polite},
-		Seen:       seen.Config{MinCapacity: demoCapacity},
-		Fetch: fetcher.Config{
-			UserAgent: defaultUserAgent(),
-			Resolver:  server.DNSAddr,
-			Allow:     []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-		},
+// demoSettings returns the settings of a crawl of the demo's web.
+func demoSettings(server *testweb.Server) (*settings, *configs.Config, error) {
+	s := new(settings)
+	s.register(pflag.NewFlagSet("demo", pflag.ContinueOnError))
+	for name, value := range map[string]string{
+		"scope": "any", "delay": demoDelay.String(), "resolver": server.DNSAddr, "allow-net": "127.0.0.0/8", "log-level": "warn",
+	} {
+		if err := s.flags.Set(name, value); err != nil {
+			return nil, nil, err
+		}
 	}
+	cfg, err := s.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg.Crawl.Seen.MinCapacity = demoCapacity
+	return s, cfg, nil
 }
 
 func demoSeeds(server *testweb.Server) ([]crawl.Seed, error) {
@@ -126,13 +131,14 @@ func demoSeeds(server *testweb.Server) ([]crawl.Seed, error) {
 func (a *app) printVerdict(r testweb.Report, s crawl.Stats) error {
 	covered := 100 * float64(r.Expected-len(r.Missing)) / float64(max(r.Expected, 1))
 	fmt.Fprintln(a.out, "\nThe web's own judge, which saw every request:")
-	fmt.Fprintf(a.out, "  coverage                %.4g %%   (%d of %d reachable URLs)\n", covered, r.Expected-len(r.Missing), r.Expected)
-	fmt.Fprintf(a.out, "  duplicates              %d\n", len(r.Duplicates))
-	fmt.Fprintf(a.out, "  politeness violations   %d\n", len(r.Gaps))
-	fmt.Fprintf(a.out, "  disallowed requests     %d\n", len(r.Disallowed))
-	fmt.Fprintf(a.out, "  unexpected requests     %d\n", len(r.Unexpected))
-	fmt.Fprintf(a.out, "  false positives avoided %d   (pages that a filter alone would have lost; the demo's filter is kept small)\n",
-		s.Seen.FalsePositivesAvoided)
+	line := func(label, value, note string) { fmt.Fprintf(a.out, "  %-24s %6s  %s\n", label, value, note) }
+	line("coverage", fmt.Sprintf("%.4g %%", covered), fmt.Sprintf("%s of %s", count(r.Expected-len(r.Missing)), plural(r.Expected, "reachable URL")))
+	line("duplicates", count(len(r.Duplicates)), "URLs fetched twice")
+	line("politeness violations", count(len(r.Gaps)), "requests sooner than the delay allows")
+	line("disallowed requests", count(len(r.Disallowed)), "against robots.txt")
+	line("unexpected requests", count(len(r.Unexpected)), "for what no page links to")
+	fmt.Fprintln(a.out, "\nThe filter, kept small for the demo so that it errs:")
+	line("false positives avoided", count(s.Seen.FalsePositivesAvoided), "pages a filter alone would have lost")
 	if err := r.Err(); err != nil {
 		return fmt.Errorf("%w: %w", errDemo, err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"strings"
 
 	"crawler/crawl"
@@ -22,58 +23,72 @@ const (
 	exitLimit  = 4
 )
 
-// exits says what the end of a command means, for its exit code and for the person who reads its last line. The first
-// that matches counts.
-var exits = []struct {
+// exit says what the end of a command means: its exit code, and what to do about it where the error does not say.
+type exit struct {
 	err    error
 	code   int
 	remedy string
-}{
+}
+
+// exits lists the errors that have an exit code of their own. The first that matches counts.
+var exits = []exit{
 	{err: crawl.ErrFinished, code: exitDone},
-	{err: crawl.ErrInterrupted, code: exitDone},
 	{err: crawl.ErrUnreachable, code: exitDone},
+	{err: crawl.ErrInterrupted, code: exitDone, remedy: "the same command goes on with what is queued"},
 	{err: crawl.ErrMaxPages, code: exitLimit, remedy: "the same command with a higher --max-pages goes on"},
-	{err: crawl.ErrMaxTime, code: exitLimit, remedy: "the same command goes on"},
+	{err: crawl.ErrMaxTime, code: exitLimit, remedy: "the same command goes on with what is queued"},
 	{err: crawl.ErrMinFreeDisk, code: exitLimit, remedy: "free some space, then the same command goes on"},
-	{err: storage.ErrInUse, code: exitData, remedy: "another crawler runs on it; choose another --data, or stop that one"},
+	{err: storage.ErrInUse, code: exitData},
+	{err: storage.ErrDamaged, code: exitData},
+	{err: storage.ErrFormat, code: exitData},
 	{err: storage.ErrUnwritable, code: exitData, remedy: "choose a --data that this user can write"},
-	{err: storage.ErrFormat, code: exitData, remedy: "use the version of crawler that wrote it, or another --data"},
-	{err: storage.ErrDamaged, code: exitData, remedy: "nothing was changed; restore the directory from a copy, or start again with another --data"},
-	{err: storage.ErrNoCrawl, code: exitUsage, remedy: "start one with crawler run --seeds FILE --data DIR"},
+	{err: storage.ErrNoCrawl, code: exitUsage, remedy: "name its directory with --data, or start one with crawler run --seeds FILE"},
 }
 
-func exitCode(err error) int {
-	for _, e := range exits {
-		if errors.Is(err, e.err) {
-			return e.code
-		}
-	}
-	if _, ok := errors.AsType[*usageError](err); ok || isUnknownCommand(err) {
-		return exitUsage
-	}
-	if err != nil {
-		return exitFailed
-	}
-	return exitDone
-}
-
-// isUnknownCommand recognizes the one usage error that cobra makes by itself.
-func isUnknownCommand(err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), "unknown command")
-}
-
-// explainExit returns the last line of a command that failed, "" if there is nothing to say.
-func explainExit(err error) string {
+// exitOf returns what an error means.
+func exitOf(err error) exit {
 	if err == nil {
-		return ""
+		return exit{code: exitDone}
+	}
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return exit{err: err, code: exitUsage}
 	}
 	for _, e := range exits {
 		if errors.Is(err, e.err) {
-			if e.code == exitDone {
-				return "" // the summary says it
-			}
-			return "crawler: " + err.Error() + "\n" + strings.ToUpper(e.remedy[:1]) + e.remedy[1:] + "."
+			return e
 		}
 	}
-	return "crawler: " + err.Error()
+	return exit{err: err, code: exitFailed}
+}
+
+func exitCode(err error) int { return exitOf(err).code }
+
+// isEnd reports whether an error is the reason for which a crawl ended, rather than a failure.
+func isEnd(err error) bool {
+	code := exitCode(err)
+	return code == exitDone || code == exitLimit
+}
+
+// explainExit returns the last lines of a command that failed, "" if there is nothing to say.
+func explainExit(err error) string {
+	if isEnd(err) {
+		return "" // the summary has said it
+	}
+	message := "crawler: " + strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\ncrawler: ")
+	if remedy := exitOf(err).remedy; remedy != "" {
+		message += "; " + remedy
+	}
+	return message
+}
+
+// closing closes what a crawl held and returns the reason for which it ended, or what failed.
+func closing(c io.Closer, reason error) error {
+	err := c.Close()
+	if err == nil {
+		return reason
+	}
+	if isEnd(reason) {
+		return err // it weighs more than the end it follows
+	}
+	return errors.Join(reason, err)
 }

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	_ "time/tzdata" // visiting hours name time zones, also where the system has none
 )
 
 func main() {

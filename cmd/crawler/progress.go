@@ -13,41 +13,68 @@ import (
 	"crawler/crawl"
 )
 
-// progress tells a person how a crawl goes on: one line rewritten on a terminal, a line now and then elsewhere.
+// progress tells a person how a crawl goes on: one line rewritten on a terminal, a line now and then elsewhere. What else
+// is to be said meanwhile is written to it, so that the two do not mix.
 type progress struct {
 	out      io.Writer
 	terminal bool
+	rewrite  bool          // the line in place
 	period   time.Duration // 0: silent
+	width    func() int    // of the terminal
+
+	mu   sync.Mutex // guards what is written, and below
+	line string     // what stands on the terminal's last line
 }
 
 const (
 	terminalPeriod = 500 * time.Millisecond
 	plainPeriod    = 10 * time.Second
-	// widest is the width to which a line is cut where the terminal does not say its own.
-	widest = 80
+	// usualWidth is that of a terminal that does not say its own.
+	usualWidth = 80
+	clearLine  = "\r\x1b[K"
 )
 
+const progressUsage = "`auto`: one line in place on a terminal, else as plain: lines now and then; or none"
+
 func (a *app) newProgress(mode string) (*progress, error) {
-	p := &progress{out: a.err}
-	file, ok := a.err.(*os.File)
+	p := &progress{out: a.err, period: plainPeriod, width: func() int { return usualWidth }}
+	if file, ok := a.err.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		p.terminal = true
+		p.width = func() int {
+			if w, _, err := term.GetSize(int(file.Fd())); err == nil && w > 0 {
+				return w
+			}
+			return usualWidth
+		}
+	}
 	switch mode {
 	case "auto":
-		p.terminal = ok && term.IsTerminal(int(file.Fd()))
+		if p.terminal {
+			p.rewrite, p.period = true, terminalPeriod
+		}
 	case "plain":
 	case "none":
-		return p, nil
+		p.period = 0
 	default:
 		return nil, &usageError{errors.New("--progress: " + mode + " is none of auto, plain and none")}
-	}
-	p.period = plainPeriod
-	if p.terminal {
-		p.period = terminalPeriod
 	}
 	return p, nil
 }
 
-// start shows how c goes on until the returned function is called.
-func (p *progress) start(c *crawl.Crawl) (stop func()) {
+// Write writes whole lines above the line of progress.
+func (p *progress) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.terminal {
+		fmt.Fprint(p.out, clearLine) // of progress, or of the ^C that the terminal shows
+	}
+	n, err := p.out.Write(text)
+	fmt.Fprint(p.out, p.line)
+	return n, err
+}
+
+// start shows how a crawl goes on until the returned function is called.
+func (p *progress) start(stats func() crawl.Stats) (stop func()) {
 	if p.period == 0 {
 		return func() {}
 	}
@@ -56,17 +83,15 @@ func (p *progress) start(c *crawl.Crawl) (stop func()) {
 	wg.Go(func() {
 		tick := time.NewTicker(p.period)
 		defer tick.Stop()
-		last, at := c.Stats(), time.Now()
+		last, at := stats(), time.Now()
 		for {
 			select {
 			case <-tick.C:
-				now := c.Stats()
+				now := stats()
 				p.show(progressLine(now, last, time.Since(at)))
 				last, at = now, time.Now()
 			case <-done:
-				if p.terminal {
-					fmt.Fprint(p.out, "\r\x1b[K")
-				}
+				p.show("")
 				return
 			}
 		}
@@ -77,26 +102,25 @@ func (p *progress) start(c *crawl.Crawl) (stop func()) {
 	}
 }
 
+// show makes line the line of progress, "" for none.
 func (p *progress) show(line string) {
-	if !p.terminal {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.rewrite:
+		p.line = line[:min(len(line), p.width()-1)]
+		fmt.Fprint(p.out, clearLine+p.line)
+	case line != "":
 		fmt.Fprintln(p.out, line)
-		return
 	}
-	width := widest
-	if file, ok := p.out.(*os.File); ok {
-		if w, _, err := term.GetSize(int(file.Fd())); err == nil && w > 0 {
-			width = w
-		}
-	}
-	fmt.Fprint(p.out, "\r"+line[:min(len(line), width-1)]+"\x1b[K")
 }
 
 // progressLine says how a crawl stands, and how fast it went since the last snapshot.
 func progressLine(now, last crawl.Stats, since time.Duration) string {
 	perSecond := func(n int64) float64 { return float64(n) / max(since.Seconds(), 1e-3) }
-	line := fmt.Sprintf("%s fetched  %.0f/s  %s/s  %s queued  %s in flight  %s hosts",
+	line := fmt.Sprintf("%s fetched  %.0f/s  %s/s  %s queued  %s in flight  %s",
 		count(now.URLs.Fetched), perSecond(now.URLs.Fetched-last.URLs.Fetched), size(int64(perSecond(now.Fetch.Bytes-last.Fetch.Bytes))),
-		count(now.URLs.Queued), count(now.URLs.Leased), count(now.Hosts.Active+now.Hosts.Deferred))
+		count(now.URLs.Queued), count(now.URLs.Leased), plural(now.Hosts.Active+now.Hosts.Deferred, "host"))
 	if now.Hosts.Deferred > 0 {
 		line += fmt.Sprintf(" (%s deferred)", count(now.Hosts.Deferred))
 	}
@@ -106,16 +130,20 @@ func progressLine(now, last crawl.Stats, since time.Duration) string {
 	return line
 }
 
-// printSummary says how a run ended.
+// printSummary says how a run ended, and how it can go on.
 func (a *app) printSummary(s crawl.Stats, reason error) {
 	u := s.URLs
-	fmt.Fprintf(a.out, "%s\n", reason)
+	end, remedy := "failed", "" // the error is told at the end
+	if isEnd(reason) {
+		end, remedy = reason.Error(), exitOf(reason).remedy
+	}
+	fmt.Fprintln(a.out, end)
 	fmt.Fprintf(a.out, "  %s fetched, %s failed, %s refused, %s queued; %s in %s of crawling\n",
 		count(u.Fetched), count(u.Failed), count(u.RefusedBefore+u.RefusedAfter), count(u.Queued+u.Leased),
 		size(s.Fetch.Bytes), (time.Duration(s.Crawl.ElapsedS * 1e9)).Round(100*time.Millisecond))
-	fmt.Fprintf(a.out, "  %s links met, %s new; %s false positives of the filter avoided, no page lost to them\n",
-		count(u.Discovered), count(u.Admitted), count(s.Seen.FalsePositivesAvoided))
-	if u.Queued+u.Leased > 0 {
-		fmt.Fprintln(a.out, "  the same command goes on with what is queued")
+	fmt.Fprintf(a.out, "  %s links met, %s new; %s of the filter avoided, no page lost to them\n",
+		count(u.Discovered), count(u.Admitted), plural(s.Seen.FalsePositivesAvoided, "false positive"))
+	if remedy != "" && u.Queued+u.Leased > 0 {
+		fmt.Fprintln(a.out, "  "+remedy)
 	}
 }

@@ -60,16 +60,10 @@ RFC 9309. Where it cannot be had, nothing may be fetched yet.`,
 			return nil
 		},
 	}
-	s.register(cmd.Flags())
-	keepFlags(cmd, "config", "user-agent", "header", "allow-net", "resolver", "resolve", "proxy")
+	cmd.Flags().SortFlags = false
+	s.registerOnly(cmd.Flags(), "config", "user-agent", "header", "allow-net", "resolver", "resolve", "proxy")
 	cmd.Flags().StringVar(&file, "file", "", "read robots.txt from `FILE` instead of asking the host")
 	return cmd
-}
-
-// keepFlags hides those flags of the settings that mean nothing to a command.
-func keepFlags(cmd *cobra.Command, names ...string) {
-	flags := cmd.Flags()
-	flags.VisitAll(hideUnless(names))
 }
 
 func (a *app) printRobots(seed crawl.Seed, agent, name string, body []byte) {

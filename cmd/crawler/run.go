@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -10,12 +11,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"crawler/crawl"
+	"crawler/storage"
 )
 
 // defaultData is the data directory where none is named.
@@ -35,21 +38,24 @@ means https, and http should that not answer. The file may be gzipped; - is stan
 
 Every flag but --seeds, --data and --progress can stand in the YAML file too. A flag wins over the
 file, the file over the default. Changes of the file's politeness take effect while the crawl runs.`,
-		Args: args(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.crawl(cmd.Context(), &s, seeds, data, progress)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&seeds, "seeds", "", "`FILE` of URLs to start from, one a line; - is standard input")
-	flags.StringVar(&data, "data", defaultData, "the crawl's `DIR`; alone it resumes")
+	flags.StringVar(&seeds, "seeds", "", "start from the URLs in `FILE`, one a line; - is standard input")
+	flags.StringVar(&data, "data", defaultData, "keep the crawl in `DIR`; alone it resumes")
 	s.register(flags)
-	flags.StringVar(&progress, "progress", "auto", "auto, plain or none")
+	flags.StringVar(&progress, "progress", "auto", progressUsage)
 	return cmd
 }
 
 func (a *app) crawl(ctx context.Context, s *settings, seedsFile, data, progress string) error {
+	if err := checkData(data); err != nil {
+		return err
+	}
 	seeds, err := a.readSeeds(seedsFile)
 	if err != nil {
 		return err
@@ -65,22 +71,25 @@ func (a *app) crawl(ctx context.Context, s *settings, seedsFile, data, progress 
 	if err != nil {
 		return err
 	}
-	cc := a.crawlConfig(cfg)
+	if _, err := storage.Describe(data); errors.Is(err, storage.ErrNoCrawl) && len(seeds) == 0 {
+		return nothingToCrawl(data)
+	}
+	cc := crawlConfig(cfg, show)
 	c, err := crawl.Open(data, cc)
 	if err != nil {
 		return err
 	}
-	err = a.crawlOpen(ctx, c, s, seeds, show, cc.Log)
-	if closeErr := c.Close(); closeErr != nil {
-		return errors.Join(err, closeErr)
-	}
-	return err
+	return closing(c, a.crawlOpen(ctx, c, s, seeds, show, cc.Log))
+}
+
+func nothingToCrawl(data string) error {
+	return &usageError{fmt.Errorf("nothing to crawl: %s holds no URL; name a file of URLs with --seeds", data)}
 }
 
 // crawlOpen runs an open crawl to its end and prints the summary.
 func (a *app) crawlOpen(ctx context.Context, c *crawl.Crawl, s *settings, seeds []crawl.Seed, show *progress, log *slog.Logger) error {
 	if len(seeds) == 0 && c.Stats().URLs.Admitted == 0 {
-		return &usageError{errors.New("nothing to crawl: name a file of URLs with --seeds")}
+		return nothingToCrawl(c.Path())
 	}
 	keep, err := s.keep()
 	if err != nil {
@@ -95,18 +104,18 @@ func (a *app) crawlOpen(ctx context.Context, c *crawl.Crawl, s *settings, seeds 
 	} else {
 		defer stopControl()
 	}
-	ctx, endSignals := a.onSignals(ctx, c)
+	ctx, endSignals := stopOnSignals(ctx, c, show)
 	defer endSignals()
-	defer s.watch(ctx, c, log)()
-	endProgress := show.start(c)
+	defer s.watch(c, log)()
+	endProgress := show.start(c.Stats)
 	reason := c.Run(ctx, seeds)
 	endProgress()
 	a.printSummary(c.Stats(), reason)
 	return reason
 }
 
-// onSignals stops the crawl on the first interrupt and hurries it on the second.
-func (a *app) onSignals(ctx context.Context, c *crawl.Crawl) (context.Context, func()) {
+// stopOnSignals stops the crawl on the first interrupt and hurries it on the second.
+func stopOnSignals(ctx context.Context, c *crawl.Crawl, show io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -119,7 +128,8 @@ func (a *app) onSignals(ctx context.Context, c *crawl.Crawl) (context.Context, f
 				return
 			}
 			if n == 0 {
-				fmt.Fprintf(a.err, "\nstopping: %d fetches in flight have 10 s to end; once more to leave at once\n", c.Stats().URLs.Leased)
+				fmt.Fprintf(show, "stopping: %s in flight may take 10 s to end; interrupt again to leave at once\n",
+					plural(c.Stats().URLs.Leased, "request"))
 				cancel()
 			} else {
 				c.Hurry()
@@ -134,65 +144,60 @@ func (a *app) onSignals(ctx context.Context, c *crawl.Crawl) (context.Context, f
 }
 
 // watchPeriod is the time between looks at the configuration file.
-const watchPeriod = 2 * time.Second
+const watchPeriod = time.Second
 
 // watch puts changed politeness into force, on SIGHUP and when the configuration file changes, until the returned function
 // is called. A faulty file changes nothing.
-func (s *settings) watch(ctx context.Context, c *crawl.Crawl, log *slog.Logger) (stop func()) {
+func (s *settings) watch(c *crawl.Crawl, log *slog.Logger) (stop func()) {
 	if s.config == "" {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
 	hangups := make(chan os.Signal, 1)
 	notifyHangup(hangups)
-	go func() {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
 		defer signal.Stop(hangups)
 		tick := time.NewTicker(watchPeriod)
 		defer tick.Stop()
-		seen := fileVersion(s.config)
+		inForce, before := s.text, s.text
 		for {
 			select {
-			case <-ctx.Done():
+			case <-done:
 				return
 			case <-hangups:
 			case <-tick.C:
-				now := fileVersion(s.config)
-				if now == seen {
+				// A file that is just being written is taken when it is found the same twice.
+				text, err := os.ReadFile(s.config)
+				settled := string(text) == before
+				before = string(text)
+				if err != nil || !settled || before == inForce {
 					continue
 				}
-				seen = now
 			}
-			s.reloadPoliteness(c, log)
+			inForce = s.reloadPoliteness(c, log)
 		}
-	}()
-	return cancel
+	})
+	return func() {
+		close(done)
+		wg.Wait()
+	}
 }
 
-func (s *settings) reloadPoliteness(c *crawl.Crawl, log *slog.Logger) {
-	cfg, err := s.reload()
+// reloadPoliteness reads the configuration file anew, and returns what it found.
+func (s *settings) reloadPoliteness(c *crawl.Crawl, log *slog.Logger) (text string) {
+	cfg, text, err := s.reload()
 	if err != nil {
-		log.Error("the configuration file is refused, the old rules stay in force", "file", s.config, "error", err)
-		return
+		log.Error("the configuration file is refused, the old rules stay in force", "error", err)
+		return text
 	}
 	c.SetPoliteness(cfg.Crawl.Politeness)
 	log.Info("politeness reloaded", "file", s.config)
+	return text
 }
 
-// version is what tells one state of a file from another.
-type fileState struct {
-	size    int64
-	changed time.Time
-}
-
-func fileVersion(path string) fileState {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileState{}
-	}
-	return fileState{info.Size(), info.ModTime()}
-}
-
-// readSeeds reads a seeds file, "" for none and "-" for standard input, and reports its bad lines. It fails if the file cannot be read or has no good line.
+// readSeeds reads a seeds file, "" for none and "-" for standard input, and reports its bad lines. It fails if the file
+// cannot be read or has no good line.
 func (a *app) readSeeds(name string) ([]crawl.Seed, error) {
 	if name == "" {
 		return nil, nil
@@ -208,16 +213,16 @@ func (a *app) readSeeds(name string) ([]crawl.Seed, error) {
 		defer f.Close()
 		in = f
 	}
-	in, err := gunzip(in)
+	in, err := gunzip(name, in)
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("--seeds: %s: %w", name, readable(err))}
+		return nil, &usageError{fmt.Errorf("--seeds: %w", readable(err))}
 	}
 	seeds, faults, err := crawl.ReadSeeds(name, in)
 	for _, f := range faults {
 		fmt.Fprintln(a.err, "crawler: skipped:", f)
 	}
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("--seeds: %w", readable(err))}
+		return nil, &usageError{fmt.Errorf("--seeds: %w", err)}
 	}
 	if len(seeds) == 0 {
 		return nil, &usageError{fmt.Errorf("--seeds: %s has no URL to start from; write one a line", name)}
@@ -225,15 +230,19 @@ func (a *app) readSeeds(name string) ([]crawl.Seed, error) {
 	return seeds, nil
 }
 
-// gunzip returns what r holds, unpacked if it is gzipped, whatever its name.
-func gunzip(r io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReader(r)
+// gunzip returns what the file holds, unpacked if it is gzipped, whatever its name.
+func gunzip(name string, file io.Reader) (io.Reader, error) {
+	buffered := bufio.NewReader(file)
 	head, err := buffered.Peek(2)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
-		return gzip.NewReader(buffered)
+	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		return buffered, nil
 	}
-	return buffered, nil
+	unpacked, err := gzip.NewReader(buffered)
+	if err != nil {
+		return nil, fmt.Errorf("%s: broken gzip: %w", name, err)
+	}
+	return unpacked, nil
 }

@@ -44,8 +44,8 @@ func (a *app) scopeCommand() *cobra.Command {
 			return nil
 		},
 	}
-	s.register(cmd.Flags())
-	keepFlags(cmd, "config", "scope", "include", "exclude")
-	cmd.Flags().StringVar(&seedsFile, "seeds", "", "`FILE` of URLs to start from")
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&seedsFile, "seeds", "", "start from the URLs in `FILE`, one a line; - is standard input")
+	s.registerOnly(cmd.Flags(), "config", "scope", "include", "exclude")
 	return cmd
 }

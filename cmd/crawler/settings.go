@@ -4,19 +4,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"crawler/configs"
 	"crawler/crawl"
+	"crawler/fetcher"
 	"crawler/storage"
 )
 
@@ -58,31 +63,39 @@ var kept = []string{
 	"allow-net", "resolver", "resolve", "proxy",
 }
 
+// registerOnly registers the named flags alone, for a command to which the others mean nothing.
+func (s *settings) registerOnly(flags *pflag.FlagSet, names ...string) {
+	s.register(pflag.NewFlagSet("settings", pflag.ContinueOnError))
+	for _, name := range names {
+		flags.AddFlag(s.flags.Lookup(name))
+	}
+}
+
 func (s *settings) register(flags *pflag.FlagSet) {
 	s.flags = flags
 	flags.StringVar(&s.config, "config", "", "configuration `FILE` (YAML); see crawler config default")
-	flags.StringVar(&s.scope, "scope", "host", "page, prefix, host, domain or any: how far from a seed a URL may lie")
-	flags.IntVar(&s.depth, "depth", -1, "links from a seed; -1 is no limit")
+	flags.StringVar(&s.scope, "scope", "host", "how far from a seed a URL may lie: `page`, prefix, host, domain or any")
+	flags.IntVar(&s.depth, "depth", -1, "follow at most `N` links from a seed; -1 is no limit")
 	flags.IntVar(&s.maxPages, "max-pages", 0, "stop after `N` pages, exactly, over all runs; 0 is no limit")
-	flags.DurationVar(&s.maxTime, "max-time", 0, "stop after this time; 0 is no limit")
-	flags.StringArrayVar(&s.include, "include", nil, "crawl only URLs that match this `RE`, besides the seeds (repeatable)")
-	flags.StringArrayVar(&s.exclude, "exclude", nil, "do not crawl URLs that match this `RE` (repeatable)")
-	flags.IntVar(&s.concurrency, "concurrency", 64, "fetches in flight in all")
-	flags.DurationVar(&s.delay, "delay", time.Second, "time from the end of a request to a host to the next one")
-	flags.IntVar(&s.perHost, "per-host", 1, "connections to one host")
-	flags.StringVar(&s.userAgent, "user-agent", defaultUserAgent(), "name the crawler gives itself; add where you can be reached")
-	flags.StringArrayVar(&s.header, "header", nil, "`'K: V'`, sent with every request (repeatable)")
-	flags.StringVar(&s.robots, "robots", "obey", "obey or ignore robots.txt")
-	flags.StringArrayVar(&s.allowNet, "allow-net", nil, "`CIDR` of private, loopback or link-local addresses that may be fetched (repeatable)")
-	flags.StringVar(&s.resolver, "resolver", "", "`IP:PORT` of the DNS server to ask (default the system's)")
-	flags.StringArrayVar(&s.resolve, "resolve", nil, "`HOST=IP`, a fixed answer instead of DNS (repeatable)")
+	flags.DurationVar(&s.maxTime, "max-time", 0, "stop after the time `D`; 0 is no limit")
+	flags.StringArrayVar(&s.include, "include", nil, "besides the seeds crawl only URLs that match `RE` (repeatable)")
+	flags.StringArrayVar(&s.exclude, "exclude", nil, "do not crawl URLs that match `RE` (repeatable)")
+	flags.IntVar(&s.concurrency, "concurrency", 64, "fetch at most `N` pages at once")
+	flags.DurationVar(&s.delay, "delay", time.Second, "wait `D` after a request to a host before the next one")
+	flags.IntVar(&s.perHost, "per-host", 1, "make at most `N` connections to one host")
+	flags.StringVar(&s.userAgent, "user-agent", defaultUserAgent(), "name `S` the crawler gives itself; say where you can be reached")
+	flags.StringArrayVar(&s.header, "header", nil, "header field `'K: V'` sent with every request (repeatable)")
+	flags.StringVar(&s.robots, "robots", "obey", "`obey` or ignore robots.txt")
+	flags.StringArrayVar(&s.allowNet, "allow-net", nil, "let private, loopback or link-local addresses of `CIDR` be fetched (repeatable)")
+	flags.StringVar(&s.resolver, "resolver", "", "ask the DNS server at `IP:PORT` (default the system's)")
+	flags.StringArrayVar(&s.resolve, "resolve", nil, "fixed answer `HOST=IP` instead of DNS (repeatable)")
 	flags.StringVar(&s.proxy, "proxy", "", "`URL` of an http, https or socks5 proxy (default from the environment)")
-	flags.StringVar(&s.archive, "archive", "off", "WARC output, on or off; this version has none")
+	flags.StringVar(&s.archive, "archive", "off", "WARC output, on or `off`; this version has none")
 	flags.StringVar(&s.http, "http", "", "`ADDR` of the dashboard; this version has none")
 	flags.StringVar(&s.nats, "nats", "", "`URL` of the cluster to join; this version has none")
 	flags.StringVar(&s.node, "node", "", "`NAME` of this node in the cluster")
-	flags.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
-	flags.StringVar(&s.logFormat, "log-format", "text", "text or json")
+	flags.StringVar(&s.logLevel, "log-level", "info", "least `level` to log: debug, info, warn or error")
+	flags.StringVar(&s.logFormat, "log-format", "text", "write the log as `text` or json")
 }
 
 // defaultUserAgent names the program. Only its user can say who is to be reached.
@@ -95,27 +108,37 @@ type saved struct {
 	Flags      map[string][]string `json:"flags,omitempty"`
 }
 
-// recall takes over what was kept in the data directory, where it is not given again.
+// checkData reports a data path that is no directory.
+func checkData(data string) error {
+	info, err := os.Stat(data)
+	if errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
+		return &usageError{fmt.Errorf("--data: %s is not a directory; name one, or a path where there is nothing yet", data)}
+	}
+	return nil
+}
+
+// recall takes over what was kept in the data directory, where it is not given again. It says nothing of a directory that
+// cannot be read: opening it does.
 func (s *settings) recall(data string) error {
 	desc, err := storage.Describe(data)
-	if errors.Is(err, storage.ErrNoCrawl) || err == nil && len(desc.Settings) == 0 {
-		return nil
+	if err != nil || len(desc.Settings) == 0 {
+		return nil //nolint:nilerr // see above
 	}
-	if err != nil {
-		return err
+	damaged := func(err error) error {
+		return fmt.Errorf("%s: %w: settings: %w; restore a copy of it, or start again with another --data", data, storage.ErrDamaged, err)
 	}
 	var old saved
 	if err := json.Unmarshal(desc.Settings, &old); err != nil {
-		return fmt.Errorf("%s: %w: settings: %w", data, storage.ErrDamaged, err)
+		return damaged(err)
 	}
 	for name, values := range old.Flags {
 		flag := s.flags.Lookup(name)
-		if flag == nil || flag.Changed {
+		if flag == nil || flag.Changed { // of another version, or given again
 			continue
 		}
 		for _, v := range values {
 			if err := s.flags.Set(name, v); err != nil {
-				return fmt.Errorf("%s: %w: settings: --%s: %w", data, storage.ErrDamaged, name, err)
+				return damaged(err)
 			}
 		}
 	}
@@ -127,7 +150,14 @@ func (s *settings) recall(data string) error {
 
 // keep returns what a resume needs.
 func (s *settings) keep() (json.RawMessage, error) {
-	now := saved{ConfigPath: s.config, ConfigText: s.text, Flags: map[string][]string{}}
+	now := saved{ConfigText: s.text, Flags: map[string][]string{}}
+	if s.config != "" {
+		path, err := filepath.Abs(s.config)
+		if err != nil {
+			return nil, err
+		}
+		now.ConfigPath = path
+	}
 	s.flags.Visit(func(f *pflag.Flag) {
 		if !slices.Contains(kept, f.Name) {
 			return
@@ -153,13 +183,14 @@ func (s *settings) load() (*configs.Config, error) {
 	return s.parse([]byte(s.text))
 }
 
-// reload reads the configuration file anew.
-func (s *settings) reload() (*configs.Config, error) {
-	text, err := os.ReadFile(s.config)
+// reload reads the configuration file anew, and returns its text too.
+func (s *settings) reload() (_ *configs.Config, text string, err error) {
+	file, err := os.ReadFile(s.config)
 	if err != nil {
-		return nil, readable(err)
+		return nil, "", readable(err)
 	}
-	return s.parse(text)
+	cfg, err := s.parse(file)
+	return cfg, string(file), err
 }
 
 func (s *settings) parse(text []byte) (*configs.Config, error) {
@@ -185,9 +216,6 @@ func (s *settings) apply(c *configs.Config) (faults []error) {
 			fault("scope", fmt.Errorf("%q is none of page, prefix, host, domain and any", s.scope))
 		}
 	}
-	if given("depth") {
-		cc.Scope.MaxDepth = &s.depth
-	}
 	for _, p := range []struct {
 		flag string
 		from []string
@@ -200,7 +228,7 @@ func (s *settings) apply(c *configs.Config) (faults []error) {
 		for _, text := range p.from {
 			re, err := regexp.Compile(text)
 			if err != nil {
-				fault(p.flag, fmt.Errorf("%q: %w", text, err))
+				fault(p.flag, fmt.Errorf("%q is not a regular expression (RE2): %s", text, strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
 				continue
 			}
 			*p.to = append(*p.to, re)
@@ -211,8 +239,12 @@ func (s *settings) apply(c *configs.Config) (faults []error) {
 			return
 		}
 		if *to = value; value < least {
-			fault(flag, fmt.Errorf("%d is less than %d", value, least))
+			fault(flag, fmt.Errorf("%d is too small; write %d or more", value, least))
 		}
+	}
+	if given("depth") {
+		cc.Scope.MaxDepth = new(int)
+		setNumber("depth", s.depth, -1, cc.Scope.MaxDepth)
 	}
 	setNumber("max-pages", s.maxPages, 0, &cc.Limits.MaxPages)
 	setNumber("concurrency", s.concurrency, 1, &cc.Concurrency)
@@ -226,7 +258,7 @@ func (s *settings) apply(c *configs.Config) (faults []error) {
 			continue
 		}
 		if *d.to = d.from; d.from < 0 {
-			fault(d.flag, fmt.Errorf("%v is negative", d.from))
+			fault(d.flag, fmt.Errorf("%v is negative; write 0s or more", d.from))
 		}
 	}
 	s.applyFetch(c, given, fault)
@@ -237,19 +269,27 @@ func (s *settings) apply(c *configs.Config) (faults []error) {
 // applyFetch lays the flags over c that say how pages are fetched.
 func (s *settings) applyFetch(c *configs.Config, given func(string) bool, fault func(string, error)) {
 	f := &c.Crawl.Fetch
+	// check has the fetcher judge one value.
+	check := func(flag, value, problem string, alone fetcher.Config) {
+		if given(flag) && alone.Validate() != nil {
+			fault(flag, fmt.Errorf("%q %s", value, problem))
+		}
+	}
 	if given("user-agent") {
 		f.UserAgent = s.userAgent
 	}
+	check("user-agent", s.userAgent, "cannot be sent; keep it to one line of visible characters", fetcher.Config{UserAgent: s.userAgent})
 	for _, line := range s.header {
 		name, value, ok := strings.Cut(line, ":")
-		if !ok || strings.TrimSpace(name) == "" {
-			fault("header", fmt.Errorf("%q is not of the form 'Name: value'", line))
-			continue
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok {
+			name = "" // which is no name
 		}
+		check("header", line, "cannot be sent; write one such as 'Accept-Language: en'", fetcher.Config{Header: http.Header{name: {value}}})
 		if f.Header == nil {
-			f.Header = map[string][]string{}
+			f.Header = http.Header{}
 		}
-		f.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+		f.Header.Set(name, value)
 	}
 	if given("allow-net") {
 		f.Allow = nil
@@ -265,11 +305,12 @@ func (s *settings) applyFetch(c *configs.Config, given func(string) bool, fault 
 	if given("resolver") {
 		f.Resolver = s.resolver
 	}
+	check("resolver", s.resolver, "is not the address of a DNS server; write one such as 9.9.9.9:53", fetcher.Config{Resolver: s.resolver})
 	for _, text := range s.resolve {
 		host, ip, ok := strings.Cut(text, "=")
 		addr, err := netip.ParseAddr(ip)
 		if !ok || host == "" || err != nil {
-			fault("resolve", fmt.Errorf("%q is not of the form HOST=IP", text))
+			fault("resolve", fmt.Errorf("%q is not of the form HOST=IP; write one such as www.example.org=192.0.2.1", text))
 			continue
 		}
 		if f.Resolve == nil {
@@ -280,6 +321,7 @@ func (s *settings) applyFetch(c *configs.Config, given func(string) bool, fault 
 	if given("proxy") {
 		f.Proxy = s.proxy
 	}
+	check("proxy", s.proxy, "is not the URL of a proxy; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT", fetcher.Config{Proxy: s.proxy})
 }
 
 // applyRest lays the remaining flags over c.
@@ -305,9 +347,9 @@ func (s *settings) applyRest(c *configs.Config, given func(string) bool, fault f
 	if s.archive != "off" {
 		fault("archive", errors.New("this version writes no WARC files; leave it off"))
 	}
-	for flag, value := range map[string]string{"http": s.http, "nats": s.nats, "node": s.node} {
-		if value != "" {
-			fault(flag, errors.New("this version has no dashboard and no cluster; leave it out"))
+	for _, absent := range []struct{ flag, value string }{{"http", s.http}, {"nats", s.nats}, {"node", s.node}} {
+		if absent.value != "" {
+			fault(absent.flag, errors.New("this version has no dashboard and no cluster; leave it out"))
 		}
 	}
 }
@@ -324,12 +366,12 @@ func readable(err error) error {
 	return fmt.Errorf("%s: %w", perr.Path, perr.Err)
 }
 
-// crawlConfig returns what the crawl needs of the configuration, with its log.
-func (a *app) crawlConfig(c *configs.Config) crawl.Config {
+// crawlConfig returns what the crawl needs of the configuration, with its log, which is written to w.
+func crawlConfig(c *configs.Config, w io.Writer) crawl.Config {
 	options := &slog.HandlerOptions{Level: c.Log.Level}
-	var handler slog.Handler = slog.NewTextHandler(a.err, options)
+	var handler slog.Handler = slog.NewTextHandler(w, options)
 	if c.Log.Format == "json" {
-		handler = slog.NewJSONHandler(a.err, options)
+		handler = slog.NewJSONHandler(w, options)
 	}
 	cfg := c.Crawl
 	cfg.Log = slog.New(handler)

@@ -28,6 +28,9 @@ func (a *app) openSource(ctx context.Context, data string) (source, error) {
 	if err == nil {
 		return &remote{ctx, asker}, nil
 	}
+	if err := checkData(data); err != nil {
+		return nil, err
+	}
 	var s settings
 	s.register(pflag.NewFlagSet("settings", pflag.ContinueOnError))
 	if err := s.recall(data); err != nil {

@@ -22,7 +22,7 @@ func (a *app) statsCommand() *cobra.Command {
 		Use:   "stats",
 		Short: "What a crawl and its filter did",
 		Long:  "Print what a crawl and its filter did, while it runs or after.",
-		Args:  args(cobra.NoArgs),
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			from, err := a.openSource(cmd.Context(), data)
 			if err != nil {
@@ -55,7 +55,7 @@ func writeJSON(w io.Writer, v any) error {
 // printStats prints s for a person, at most 80 columns wide.
 func printStats(w io.Writer, s crawl.Stats) {
 	line := func(label, value, note string) {
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-22s %13s  %s", label, value, note), " "))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-20s %15s  %s", label, value, note), " "))
 	}
 	fmt.Fprintf(w, "Crawl %s, started %s, %s of crawling\n", s.Crawl.State,
 		s.Crawl.Started.UTC().Format("2006-01-02 15:04:05 MST"), time.Duration(s.Crawl.ElapsedS*1e9).Round(time.Second))
@@ -98,8 +98,11 @@ func printStats(w io.Writer, s crawl.Stats) {
 	line("true positives", count(g.TruePositives), "seen, and the exact store agreed")
 	line("false positives", count(g.FalsePositivesAvoided), "pages a filter alone would have lost")
 	line("exact look-ups", count(g.ExactLookups), "in the exact store")
-	line("false-positive rate", percent(g.FPRObserved), fmt.Sprintf("observed; %s predicted, %s target", percent(g.FPRPredicted), percent(g.FPRTarget)))
-	line("filter", g.Filter.Kind, fmt.Sprintf("generation %d, %s, %d rebuilds", g.Filter.Generation, size(g.Filter.MemoryBytes), g.Filter.Rebuilds))
+	line("false-positive rate", percent(g.FPRObserved), "observed")
+	line("  predicted", percent(g.FPRPredicted), "of the filter as full as it is")
+	line("  target", percent(g.FPRTarget), "it is rebuilt when well beyond this")
+	line("filter", g.Filter.Kind, fmt.Sprintf("%s, generation %d", size(g.Filter.MemoryBytes), g.Filter.Generation))
+	line("rebuilds", count(g.Filter.Rebuilds), "as URLs grow in number")
 	line("keys", count(g.Filter.Keys), "of a capacity of "+count(g.Filter.Capacity))
 	line("occupancy", percent(g.Filter.Occupancy), "of the filter's bits are set")
 
@@ -132,6 +135,14 @@ func byCount(t map[string]int64) []string {
 		}
 		return strings.Compare(a, b)
 	})
+}
+
+// plural writes a number of things.
+func plural[N ~int | ~int64 | ~uint64](n N, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return count(n) + " " + thing
 }
 
 // count writes a number with its thousands set off.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/signal"
 	"syscall"
@@ -19,10 +20,10 @@ func (a *app) testwebCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "testweb",
 		Short: "Serve the synthetic web on loopback",
-		Long: `Serve a synthetic web with a known answer on loopback, with a DNS server for its host names, until it is
-interrupted. It records every request and judges the crawl: ask for http://` + testweb.JudgeHost + `/report
-at its address.`,
-		Args: args(cobra.NoArgs),
+		Long: `Serve a synthetic web with a known answer on loopback, with a DNS server for its host names,
+until it is interrupted. It records every request and judges the crawl: ask for
+http://` + testweb.JudgeHost + `/report at its address.`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if mix {
 				shape := cfg
@@ -35,17 +36,17 @@ at its address.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&addr, "addr", "127.0.0.1:8080", "`IP:PORT` to listen on; port 0 is any")
-	flags.Uint64Var(&cfg.Seed, "seed", 1, "tells one web from another")
-	flags.IntVar(&cfg.Hosts, "hosts", 10, "number of hosts")
-	flags.IntVar(&cfg.Pages, "pages", 100, "number of pages a host")
-	flags.IntVar(&cfg.MedianSize, "size", 35_000, "median size of a page in bytes")
+	flags.StringVar(&addr, "addr", "127.0.0.1:8080", "listen on `IP:PORT`; port 0 is any")
+	flags.Uint64Var(&cfg.Seed, "seed", 1, "number `N` that tells one web from another")
+	flags.IntVar(&cfg.Hosts, "hosts", 10, "serve `N` hosts")
+	flags.IntVar(&cfg.Pages, "pages", 100, "serve `N` pages a host")
+	flags.IntVar(&cfg.MedianSize, "size", 35_000, "median `BYTES` of a page")
 	flags.BoolVar(&cfg.Addresses, "addresses", false, "name the hosts 127.0.1.1 and so on instead of h000.test (Linux)")
-	flags.BoolVar(&mix, "mix", true, "disallowed pages, redirects, missing pages and files, as in the demo")
-	flags.DurationVar(&cfg.Latency, "latency", 0, "wait before each answer")
-	flags.DurationVar(&cfg.Jitter, "jitter", 0, "median of a random further wait")
-	flags.Float64Var(&cfg.Flaky, "flaky", 0, "share of pages that answer 500 at first")
-	flags.Float64Var(&cfg.Resets, "resets", 0, "share of pages whose connection is reset once")
+	flags.BoolVar(&mix, "mix", true, "with disallowed pages, redirects, missing pages and files, as in the demo")
+	flags.DurationVar(&cfg.Latency, "latency", 0, "wait `D` before each answer")
+	flags.DurationVar(&cfg.Jitter, "jitter", 0, "and a random time with the median `D`")
+	flags.Float64Var(&cfg.Flaky, "flaky", 0, "`share` of pages that answer 500 at first, 0 to 1")
+	flags.Float64Var(&cfg.Resets, "resets", 0, "`share` of pages whose connection is reset once, 0 to 1")
 	return cmd
 }
 
@@ -57,6 +58,9 @@ func (a *app) serveTestweb(ctx context.Context, cfg testweb.Config, addr string)
 		return &usageError{err}
 	}
 	server, err := web.Start(ctx, addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; choose another --addr", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -21,9 +21,10 @@ func (a *app) urlsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "urls --state STATE",
 		Short: "List URLs by state",
-		Long: `List the URLs in a state: ` + states + `. A line has the URL and, after tabs, the reason
-and its detail where there is one. It works while the crawl runs and after.`,
-		Args: args(cobra.NoArgs),
+		Long: `List the URLs in a state: ` + states + `.
+A line has the URL and, after tabs, the reason and its detail where there is one. It works while
+the crawl runs and after.`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if falsePositives == (state != "") {
 				return &usageError{errors.New("urls: name one --state of " + states + ", or --false-positives")}
@@ -43,8 +44,8 @@ and its detail where there is one. It works while the crawl runs and after.`,
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", defaultData, "the crawl's `DIR`")
-	cmd.Flags().StringVar(&state, "state", "", "one of "+states)
-	cmd.Flags().BoolVar(&falsePositives, "false-positives", false, "the last URLs that the filter alone would have lost")
+	cmd.Flags().StringVar(&state, "state", "", "list the URLs in `STATE`: "+states)
+	cmd.Flags().BoolVar(&falsePositives, "false-positives", false, "list the last URLs that the filter alone would have lost")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON lines, for scripts")
 	return cmd
 }

@@ -16,7 +16,7 @@ func versionText() string {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: args(cobra.NoArgs),
+		Use: "version", Short: "Print the version", Args: noArgs,
 		Run: func(*cobra.Command, []string) { fmt.Fprintln(a.out, "crawler", versionText()) },
 	}
 }

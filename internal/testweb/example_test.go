@@ -36,8 +36,8 @@ func ExampleWeb_Reachable() {
 	// 2 http://h000.test/item?cat=2&id=000015
 }
 
-// A client whose transport dials by the web itself needs neither a network nor DNS. The judge
-// says what it did wrong.
+// A client whose transport dials by the web itself needs neither a network nor
+// DNS. The judge says what it did wrong.
 func ExampleWeb_Report() {
 	w, err := testweb.New(testweb.Config{Seed: 1, Hosts: 1, Pages: 2})
 	if err != nil {

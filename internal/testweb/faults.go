@@ -51,7 +51,7 @@ func (w *Web) answer(h int, path string, links *[]link) (answer, int32) {
 	case fault == resets && host.log.fail(i, 1):
 		a.cut = true
 	}
-	a.status, a.contentType, a.final = 200, html, !a.cut
+	a.status, a.contentType, a.final = 200, html, true
 	a.body = func(dst []byte) []byte { return w.appendBody(dst, h, i, links) }
 	switch w.kind(h, i) {
 	case redirect:

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	branch      = 5  // children of a page in the tree of its host
-	hostBranch  = 3  // children of a host in the tree of hosts
-	maxArchive  = 12 // longest chain of archive pages
-	shortcutOne = 32 // one page in so many has a shortcut
+	branch        = 5  // children of a page in the tree of its host
+	hostBranch    = 3  // children of a host in the tree of hosts
+	maxArchive    = 12 // longest chain of archive pages
+	shortcutEvery = 32 // one page in so many has a shortcut
 )
 
 // kind is what stands behind the URL of a page.
@@ -89,7 +89,7 @@ func (w *Web) appendLinks(dst []link, h, i int) []link {
 	r := w.rng(h, i, forLinks)
 	body := len(dst)
 	dst = w.appendChildren(dst, h, i)
-	if r.n(shortcutOne) == 0 {
+	if r.n(shortcutEvery) == 0 {
 		dst = append(dst, link{host: r.n(w.cfg.Hosts), page: r.n(w.cfg.Pages)})
 	}
 	for range 14 + r.n(15) {
@@ -122,13 +122,12 @@ func (w *Web) appendChildren(dst []link, h, i int) []link {
 			}
 		}
 	}
-	if next := i + 1; i == 0 || i >= w.trunk {
-		if i == 0 {
-			next = w.trunk
-		}
-		if next < w.cfg.Pages {
-			dst = append(dst, link{host: h, page: next})
-		}
+	next := i + 1
+	if i == 0 {
+		next = w.trunk
+	}
+	if (i == 0 || i >= w.trunk) && next < w.cfg.Pages {
+		dst = append(dst, link{host: h, page: next})
 	}
 	return dst
 }
@@ -268,9 +267,6 @@ func (w *Web) depths(s Scope) []int16 {
 	for d := int16(0); len(level) > 0; d++ {
 		for n := 0; n < len(level); n++ { // redirects lengthen the level
 			h, i := level[n]/w.span, level[n]%w.span
-			if depth[level[n]] != d {
-				continue // a redirect brought it nearer
-			}
 			if w.kind(h, i) == redirect {
 				if to := w.target(h, i); to.host == h || !s.SameHost {
 					level = reach(level, to.host, to.page, d)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -273,6 +274,54 @@ func TestDepthsVary(t *testing.T) {
 			t.Errorf("%d of 10000 pages are at depth %d", n, d)
 		}
 	}
+}
+
+func TestShortcutsLeadToTheMiddleOfArchives(t *testing.T) {
+	const pages, archive = 500, 12
+	w := newWeb(t, testweb.Config{Hosts: 20, Pages: pages})
+	fronts := make(map[string]int)
+	nearer := 0
+	for u, d := range w.Reachable(everything) {
+		to, err := url.Parse(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := 0
+		if digits := strings.TrimSuffix(u, ".html"); to.Path != "/" {
+			if page, err = strconv.Atoi(digits[len(digits)-6:]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch chain := fronts[to.Host] + 1 + page - (pages - archive); {
+		case page == 0:
+			fronts[to.Host] = d
+		case page >= pages-archive && d > chain:
+			t.Errorf("%s is at depth %d, but at %d by the archive", u, d, chain)
+		case page >= pages-archive && d < chain:
+			nearer++
+		}
+	}
+	if nearer == 0 {
+		t.Error("no page of an archive is nearer than by the archive")
+	}
+}
+
+func TestRedirectsEndAfterFive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(t, testweb.Config{Hosts: 3, Pages: 500, Redirects: 1, MedianSize: 1})
+		c := newClient(t, w)
+		longest := 0
+		for u := range w.Reachable(everything) {
+			hops := 0
+			for resp, _ := mustGet(t, c, u); resp.StatusCode == 301 && hops < 10; hops++ {
+				resp, _ = mustGet(t, c, resp.Header.Get("Location"))
+			}
+			longest = max(longest, hops)
+		}
+		if longest < 2 || longest > 5 {
+			t.Errorf("the longest chain has %d redirects", longest)
+		}
+	})
 }
 
 func TestTheSameConfigIsTheSameWeb(t *testing.T) {

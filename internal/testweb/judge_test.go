@@ -2,6 +2,8 @@ package testweb_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,11 +65,15 @@ func TestJudgeNamesWhatIsWrongWithACrawl(t *testing.T) {
 			visits: append(complete[:4:4],
 				visit{time.Second, "http://h000.test/s0/000002.html"},
 				visit{time.Second, "http://h000.test/decoy/comment.html"},
-				visit{time.Second, "http://h000.test/decoy/comment.html"}),
+				visit{time.Millisecond, "http://h000.test/decoy/comment.html"}),
 			opts: strict,
 			want: testweb.Report{
 				Expected: 3, Fetched: 3,
 				Unexpected: []string{"http://h000.test/decoy/comment.html", "http://h000.test/s0/000002.html"},
+				Gaps: []testweb.Gap{{
+					URL: "http://h000.test/decoy/comment.html", After: "http://h000.test/decoy/comment.html",
+					Gap: time.Millisecond, Due: time.Second, At: 5001 * time.Millisecond,
+				}},
 			},
 		},
 		"a request a millisecond too early": {
@@ -241,8 +247,53 @@ func TestJudgeCountsRequestsInFlight(t *testing.T) {
 		if want := map[string]int{"h000.test": 3, "h001.test": 1}; !cmp.Equal(got.MaxInFlight, want) {
 			t.Errorf("in flight at most %v, want %v", got.MaxInFlight, want)
 		}
+		lenient := w.Report(testweb.Options{Scope: everything, Tolerance: 600 * time.Millisecond})
+		if want := map[string]int{"h000.test": 1, "h001.test": 1}; !cmp.Equal(lenient.MaxInFlight, want) {
+			t.Errorf("in flight at most %v with tolerance, want %v", lenient.MaxInFlight, want)
+		}
 		if len(got.Gaps) != 2 || got.Gaps[0].Gap != -600*time.Millisecond {
 			t.Errorf("gaps of overlapping requests: %+v", got.Gaps)
+		}
+	})
+}
+
+func TestAGapCountsFromTheLastEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(t, testweb.Config{})
+		c := newClient(t, w)
+		slow, err := w.Dial(t.Context(), "tcp", "h000.test:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(slow, "GET / HTTP/1.1\r\nHost: h000.test\r\nConnection: close\r\n\r\n")
+		time.Sleep(time.Second)
+		mustGet(t, c, "http://h000.test/robots.txt") // begins after the slow one, and ends before it
+		time.Sleep(9 * time.Second)
+		io.Copy(io.Discard, slow)
+		slow.Close()
+		time.Sleep(500 * time.Millisecond)
+		mustGet(t, c, "http://h000.test/")
+		got := w.Report(testweb.Options{MinDelay: time.Second}).Gaps
+		want := []testweb.Gap{
+			{URL: "http://h000.test/robots.txt", After: "http://h000.test/", Gap: -9 * time.Second, Due: time.Second, At: time.Second},
+			{URL: "http://h000.test/", After: "http://h000.test/", Gap: 500 * time.Millisecond, Due: time.Second, At: 10500 * time.Millisecond},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("gaps (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestHEADIsNoFetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(t, testweb.Config{})
+		resp, err := newClient(t, w).Head("http://h000.test/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if got := w.Report(testweb.Options{}); got.Requests != 1 || got.Fetched != 0 {
+			t.Errorf("%+v", got)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func (w *Web) Start(ctx context.Context, addr string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("testweb: start: %w", err)
 	}
-	s := &Server{Addr: listeners[0].Addr().String(), web: w, service: newService(ctx, w)}
+	s := &Server{Addr: listeners[0].Addr().String(), web: w, service: newService(w)}
 	_, port, _ = splitAddr(s.Addr)
 	w.port = ":" + strconv.Itoa(port)
 	for _, l := range listeners {

@@ -16,18 +16,19 @@ import (
 // Options says what a crawl was meant to do.
 type Options struct {
 	Scope
-	// MinDelay is the least time from the end of a request to the start of the next one to the
-	// same host. A longer Crawl-delay takes its place, unless robots.txt is
-	// to be ignored, and so does a Retry-After.
+	// MinDelay is the least time from the end of a request to the start of the
+	// next one to the same host. A longer Crawl-delay takes its place, unless
+	// robots.txt is to be ignored, and so does a Retry-After.
 	MinDelay time.Duration
-	// Tolerance is how much too short a gap may be. Over sockets the server
-	// sees an end a little late and a start a little early or late; over
-	// pipes in a synctest bubble times are exact.
+	// Tolerance is how much too short a gap may be, and how far two requests
+	// may overlap without being in flight at a time. Over sockets the server
+	// may see an end later than the client does; over pipes in a synctest
+	// bubble times are exact.
 	Tolerance time.Duration
 }
 
-// Report is the verdict on the requests since New or the last Reset. Lists are in the order of
-// hosts and pages, gaps in the order of hosts and time.
+// Report is the verdict on the requests since New or the last Reset. Lists are
+// in the order of hosts and pages, gaps in the order of hosts and time.
 type Report struct {
 	// Expected is how many URLs are to be fetched, Fetched how many of them were: each got
 	// its whole answer, be it a page, a redirect or a 404, by GET.
@@ -110,7 +111,7 @@ func (w *Web) Report(o Options) Report {
 		if len(done) > 0 {
 			done = slices.SortedStableFunc(slices.Values(done), func(a, b record) int { return cmp.Compare(a.start, b.start) })
 			w.judgeGaps(&r, o, h, done, strays)
-			r.MaxInFlight[w.hosts[h].name] = maxInFlight(done)
+			r.MaxInFlight[w.hosts[h].name] = maxInFlight(done, o.Tolerance)
 		}
 	}
 	done, strays, totals := w.hosts[w.cfg.Hosts].log.read()
@@ -200,12 +201,12 @@ func (w *Web) judgeGaps(r *Report, o Options, h int, done []record, strays []str
 	}
 }
 
-// maxInFlight returns how many requests there were at a time, of those
-// sorted by their starts.
-func maxInFlight(done []record) int {
+// maxInFlight returns how many requests there were at a time, of those sorted
+// by their starts.
+func maxInFlight(done []record, tolerance time.Duration) int {
 	ends := make([]time.Duration, len(done))
 	for n, rec := range done {
-		ends[n] = rec.end
+		ends[n] = rec.end - tolerance
 	}
 	slices.Sort(ends)
 	most, ended := 0, 0

@@ -17,18 +17,15 @@ import (
 // service runs connections and ends them.
 type service struct {
 	web  *Web
-	ctx  context.Context // ends when the service is to end; not a caller's
-	stop context.CancelFunc
+	done chan struct{} // closed by close
 	wg   sync.WaitGroup
 
 	mu    sync.Mutex
 	conns map[io.Closer]struct{} // guarded by mu; open connections and listeners, nil once closed
 }
 
-func newService(ctx context.Context, w *Web) *service {
-	s := &service{web: w, conns: make(map[io.Closer]struct{})}
-	s.ctx, s.stop = context.WithCancel(ctx)
-	return s
+func newService(w *Web) *service {
+	return &service{web: w, done: make(chan struct{}), conns: make(map[io.Closer]struct{})}
 }
 
 // run calls f in a goroutine and closes c when f returns or the service is
@@ -56,8 +53,10 @@ func (s *service) run(c io.Closer, f func()) bool {
 
 // close closes all connections and waits until their goroutines have ended.
 func (s *service) close() {
-	s.stop()
 	s.mu.Lock()
+	if s.conns != nil {
+		close(s.done)
+	}
 	for c := range s.conns {
 		c.Close()
 	}
@@ -76,7 +75,7 @@ func (s *service) pause(d time.Duration) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-s.ctx.Done():
+	case <-s.done:
 		return false
 	}
 }
@@ -179,6 +178,12 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 // out with one write.
 const headroom = 512
 
+// lastWrite is the number of bytes at the end of an answer that are handed over at once. An answer counts as ended just before
+// that: the client cannot have all of it any sooner, whereas the time after a write is as late as the scheduler pleases,
+// and would make a client that keeps the delay look too early. So many bytes fit into the buffers of a socket. A pipe
+// has none: there a write ends when the client has read the last byte.
+const lastWrite = 64 << 10
+
 // session is one connection and its buffers.
 type session struct {
 	*service
@@ -186,6 +191,7 @@ type session struct {
 	buf   []byte // headroom, then the body
 	head  []byte
 	links []link
+	last  time.Time // when the last bytes of an answer were handed over
 }
 
 // serve answers the requests of one connection until either side closes it.
@@ -218,7 +224,7 @@ func (t *session) reply(q request) bool {
 	a, page := w.answer(h, q.target, &t.links)
 	rec := record{
 		start: q.start.Sub(w.epoch), phase: w.phase.Load(),
-		page: page, status: int16(a.status), throttled: a.throttled,
+		page: page, throttled: a.throttled,
 	}
 	if a.status == 0 {
 		io.Copy(io.Discard, t.conn) // until the client gives up
@@ -228,11 +234,13 @@ func (t *session) reply(q request) bool {
 	}
 	log := &w.hosts[h].log
 	log.send()
+	rec.end = time.Since(w.epoch)
 	if ok {
+		rec.status = int16(a.status)
 		rec.bytes, ok = t.write(q, a)
+		rec.end = t.last.Sub(w.epoch)
 		rec.final = ok && a.final && q.method == http.MethodGet
 	}
-	rec.end = time.Since(w.epoch)
 	stray := ""
 	if page == strayPage {
 		stray = "http://" + q.host + q.target
@@ -265,8 +273,21 @@ func (t *session) write(q request, a answer) (int32, bool) {
 	if a.cut {
 		out = out[:len(head)+size/2]
 	}
-	n, err := t.conn.Write(out)
-	if tcp, ok := t.conn.(*net.TCPConn); ok && a.cut {
+	tcp, buffered := t.conn.(*net.TCPConn)
+	n, err := 0, error(nil)
+	if first := len(out) - lastWrite; buffered && first > 0 {
+		n, err = t.conn.Write(out[:first])
+	}
+	t.last = time.Now()
+	if err == nil {
+		var last int
+		last, err = t.conn.Write(out[n:])
+		n += last
+	}
+	if !buffered {
+		t.last = time.Now()
+	}
+	if buffered && a.cut {
 		tcp.SetLinger(0) // closing sends RST
 	}
 	return int32(n), err == nil && !a.cut

@@ -1,7 +1,6 @@
 package testweb
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -89,7 +88,7 @@ func New(cfg Config) (*Web, error) {
 			}
 		}
 	}
-	w.pipes = newService(context.Background(), w)
+	w.pipes = newService(w)
 	return w, nil
 }
 
