@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -30,7 +29,7 @@ type Crawl struct {
 	rules    *robots.Cache
 	flights  flights
 	budget   *budget
-	scope    atomic.Pointer[judge]
+	scope    *judge
 	before   time.Duration // elapsed in earlier runs
 	opened   time.Time
 
@@ -76,8 +75,8 @@ func Open(path string, cfg Config) (_ *Crawl, err error) {
 	}
 	c := &Crawl{
 		cfg: cfg, dir: dir, fetcher: fetch, agent: robots.ProductToken(cfg.Fetch.UserAgent), rules: robots.NewCache(0, 0),
-		frontier: frontier.New(frontier.Config{Rules: cfg.Politeness, Retry: cfg.Retry}),
-		opened:   time.Now(), hurry: make(chan struct{}), reconsider: make(chan struct{}, 1), state: StateStopped,
+		scope: newJudge(cfg.Scope), frontier: frontier.New(frontier.Config{Rules: cfg.Politeness, Retry: cfg.Retry}),
+		opened: time.Now(), hurry: make(chan struct{}), reconsider: make(chan struct{}, 1), state: StateStopped,
 	}
 	defer func() {
 		if err != nil {
@@ -89,7 +88,6 @@ func Open(path string, cfg Config) (_ *Crawl, err error) {
 }
 
 func (c *Crawl) openPartitions() error {
-	anchors := []normalize.URL{}
 	fetched := 0
 	for n, store := range c.dir.Stores() {
 		p, err := openPartition(c, n, store)
@@ -99,17 +97,16 @@ func (c *Crawl) openPartitions() error {
 		if err := errors.Join(forgive(store), c.frontier.Attach(n, store)); err != nil {
 			return err
 		}
-		found, err := readAnchors(store)
+		anchors, err := readAnchors(store)
 		if err != nil {
 			return err
 		}
-		anchors = append(anchors, found...)
+		c.scope.add(anchors...)
 		fetched += int(p.counters.Load().Fetched)
 		c.before = max(c.before, p.counters.Load().Elapsed)
 		c.parts = append(c.parts, p)
 	}
 	c.budget = newBudget(c.cfg.Limits.MaxPages, fetched)
-	c.scope.Store(newJudge(c.cfg.Scope).with(anchors...))
 	return nil
 }
 
@@ -185,12 +182,10 @@ func (c *Crawl) Run(ctx context.Context, seeds []Seed) error {
 // start offers the seeds, and has those pages and refused URLs looked at again that an earlier run left to be.
 func (c *Crawl) start(ctx context.Context, seeds []Seed) error {
 	links := make([]frontier.Link, 0, len(seeds))
-	anchors := make([]normalize.URL, 0, len(seeds))
 	for _, s := range seeds {
 		links = append(links, frontier.Link{URL: s.URL, Seed: true, Fallback: s.Fallback})
-		anchors = append(anchors, s.URL)
+		c.scope.add(s.URL)
 	}
-	c.scope.Store(c.judge().with(anchors...))
 	for _, p := range c.parts {
 		marked := false
 		err := p.store.View(func(tx *storage.Tx) error { marked = firstOf(tx.Relinks()); return nil })
@@ -270,7 +265,8 @@ func (c *Crawl) end(reason error) {
 // isReason tells the reasons for which a crawl ends from failures.
 func isReason(err error) bool {
 	return slices.ContainsFunc([]error{
-		ErrFinished, ErrUnreachable, ErrMaxPages, ErrMaxTime, ErrMinFreeDisk, ErrInterrupted, context.Canceled,
+		ErrFinished, ErrUnreachable, ErrMaxPages, ErrMaxTime, ErrMinFreeDisk, ErrInterrupted,
+		context.Canceled, errLogClosed, // of what runs beside the workers, when these have ended
 	}, func(reason error) bool { return errors.Is(err, reason) })
 }
 
@@ -348,21 +344,11 @@ func (c *Crawl) split(links []frontier.Link, partition int) (own, foreign []fron
 	return own, foreign
 }
 
-func (c *Crawl) judge() *judge { return c.scope.Load() }
-
 // addAnchors widens the scope to what is reached from further seeds, and has what was out of scope judged anew.
 func (c *Crawl) addAnchors(anchors []normalize.URL) {
-	anchors = slices.DeleteFunc(anchors, func(u normalize.URL) bool { return c.judge().anchors[u.String()] })
-	if len(anchors) == 0 {
-		return
+	if c.scope.add(anchors...) {
+		c.signal(c.reconsider)
 	}
-	for {
-		old := c.judge()
-		if c.scope.CompareAndSwap(old, old.with(anchors...)) {
-			break
-		}
-	}
-	c.signal(c.reconsider)
 }
 
 // SetPoliteness puts new politeness into force at once.

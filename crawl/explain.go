@@ -101,7 +101,7 @@ func (v *View) explainForm(e *Explanation, u normalize.URL) {
 }
 
 func (v *View) within(u normalize.URL) string {
-	if v.scope.anchors[u.String()] {
+	if v.scope.isAnchor(u) {
 		return "a seed, or what a seed redirects to"
 	}
 	return fmt.Sprintf("within scope %s of a seed", v.scope.scope.Reach)

@@ -9,18 +9,12 @@ var (
 	PageOutcome  = pageOutcome
 	ErrorOutcome = errorOutcome
 	ErrLogClosed = errLogClosed
+	PartitionOf  = partitionOf
 )
 
 func (b *budget) Take(ctx context.Context) bool { return b.take(ctx) }
 func (b *budget) Settle(spent bool)             { b.settle(spent) }
 func (b *budget) Exhausted() bool               { return b.exhausted() }
 
-// BreakStores has every later transaction fail.
-func (c *Crawl) BreakStores() error {
-	for _, p := range c.parts {
-		if err := p.store.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// BreakStore has every later transaction of the partition of a host fail.
+func (c *Crawl) BreakStore(host string) error { return c.parts[c.partitionOf(host)].store.Close() }

@@ -146,7 +146,7 @@ func (g graph) config(cfg *crawl.Config) {
 }
 
 func TestThePagesOfACrawlDoNotDependOnTheOrderInWhichTheyAreMet(t *testing.T) {
-	for seed := range uint64(120) {
+	for seed := range uint64(260) {
 		t.Run(fmt.Sprint("graph ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := drawGraph(seed)

@@ -287,3 +287,22 @@ func stored(t testing.TB, dir string) map[string]string {
 	defer v.Close()
 	return states(t, v)
 }
+
+// slowly returns a handler that takes a while for one URL.
+func slowly(h http.Handler, url string, wait time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host+r.URL.RequestURI() == url {
+			time.Sleep(wait)
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// verdicts returns what each part of the crawler says in an explanation.
+func verdicts(e *crawl.Explanation) map[string]string {
+	all := map[string]string{}
+	for _, d := range e.Decisions {
+		all[d.By] = d.Verdict
+	}
+	return all
+}

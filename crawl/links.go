@@ -35,7 +35,7 @@ func (g *gatherer) add(ref string, pageNoFollow, linkNoFollow bool) {
 	case linkNoFollow:
 		l.Refused = frontier.Refusal{Reason: RefusedNoFollow, Detail: "the link has rel=nofollow"}
 	default:
-		l.Refused = g.crawl.judge().refuse(u)
+		l.Refused = g.crawl.scope.refuse(u)
 	}
 	follow := l.Refused.Reason != RefusedNoFollow
 	if followed, met := g.met[key]; met && (followed || !follow) {

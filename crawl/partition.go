@@ -101,25 +101,20 @@ func (p *partition) run(ctx context.Context) error {
 
 // apply applies entries in one transaction.
 func (p *partition) apply(entries []frontier.Entry, last uint64) error {
-	relinks := false
 	err := p.store.Update(func(tx *storage.Tx) error {
 		a := &application{
 			partition: p, tx: tx, batch: p.crawl.frontier.Begin(p.n, tx),
-			judge: p.crawl.judge(), counters: p.counters.Load().clone(),
+			counters: p.counters.Load().clone(),
 		}
 		for _, e := range entries {
 			if err := a.entry(e); err != nil {
 				return err
 			}
 		}
-		relinks = firstOf(tx.Relinks())
 		return a.end(last)
 	})
 	if err != nil {
 		return fmt.Errorf("partition %d: %w", p.n, err)
-	}
-	if relinks {
-		p.crawl.signal(p.relink)
 	}
 	p.crawl.checkEnd()
 	return nil
@@ -130,7 +125,6 @@ type application struct {
 	*partition
 	tx       *storage.Tx
 	batch    *frontier.Batch
-	judge    *judge
 	counters *Counters
 	anchors  []normalize.URL
 
@@ -165,9 +159,14 @@ func (a *application) end(last uint64) error {
 	if err := a.tx.SetMeta(metaApplied, fmt.Appendf(nil, "%d", last)); err != nil {
 		return err
 	}
+	relinks := firstOf(a.tx.Relinks())
+	// What is still to be done is signalled before the frontier may be found idle.
 	a.tx.OnCommit(func() {
 		a.partition.counters.Store(a.counters)
 		a.crawl.addAnchors(a.anchors)
+		if relinks {
+			a.crawl.signal(a.relink)
+		}
 	})
 	return a.batch.End()
 }
@@ -178,7 +177,7 @@ func (a *application) offer(links []frontier.Link) error {
 	for _, l := range links {
 		a.counters.Discovered++
 		if ofScope(l.Refused.Reason) {
-			l.Refused = a.judge.refuse(l.URL) // the scope may have widened since the page was judged
+			l.Refused = a.crawl.scope.refuse(l.URL) // the scope may have widened since the page was judged
 		}
 		if l.Refused.Reason == "" {
 			l.Refused = a.crawl.tooDeep(l)
@@ -188,6 +187,11 @@ func (a *application) offer(links []frontier.Link) error {
 				return err
 			}
 			continue
+		}
+		if l.Seed {
+			if err := a.anchor(l.URL); err != nil {
+				return err
+			}
 		}
 		a.candidates = append(a.candidates, l)
 		if a.crawl.cfg.Limits.MaxURLsPerHost > 0 {
@@ -247,11 +251,6 @@ func (a *application) admit() error {
 		}
 		if err != nil {
 			return err
-		}
-		if l.Seed {
-			if err := a.anchor(l.URL); err != nil {
-				return err
-			}
 		}
 	}
 	a.candidates = a.candidates[:0]
@@ -355,13 +354,23 @@ func (a *application) result(e frontier.Result) error {
 		if err := a.tx.SetLinks(e.ID, e.Keep); err != nil {
 			return err
 		}
-		if record.Depth < e.Depth || record.Hops < e.Hops {
+		if overtaken(record, e) {
 			if err := a.tx.MarkRelink(e.ID); err != nil {
 				return err
 			}
 		}
 	}
 	return a.offer(place(e.Links, record.Depth, record.Hops, storage.Ref{Partition: a.n, ID: e.ID}))
+}
+
+// overtaken reports whether a page with links to keep may have been met nearer, or as what a seed redirects to, while it
+// was leased, so that its links were offered as those of another.
+func overtaken(record storage.Record, e frontier.Result) bool {
+	if record.Depth < e.Depth || record.Hops < e.Hops {
+		return true
+	}
+	asSeed := len(e.Links) == 1 && e.Links[0].Seed // a link to another partition cannot be looked at
+	return record.Seed && e.Keep[0].Redirect && !asSeed
 }
 
 // relinked offers the links of a page again.

@@ -2,9 +2,7 @@ package crawl
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"slices"
 
 	"crawler/frontier"
@@ -91,39 +89,11 @@ func (c *Crawl) reprieve(r storage.Refusal) (frontier.Link, bool) {
 		return frontier.Link{}, false
 	}
 	l := frontier.Link{URL: u, Depth: r.Depth, Hops: r.Hops, Via: r.Via, Seed: r.Seed}
-	ok := c.judge().refuse(u).Reason == "" && c.tooDeep(l).Reason == ""
+	ok := c.scope.refuse(u).Reason == "" && c.tooDeep(l).Reason == ""
 	return l, ok
 }
 
-// fingerprint names the scope and limits that decide which URLs are refused.
+// fingerprint returns a text that is another when other limits and another scope decide which URLs are refused.
 func (c *Crawl) fingerprint() string {
-	j := c.judge()
-	sum := fnv.New64a()
-	anchors := make([]string, 0, len(j.anchors))
-	for a := range j.anchors {
-		anchors = append(anchors, a)
-	}
-	slices.Sort(anchors)
-	for _, a := range anchors {
-		fmt.Fprintln(sum, a)
-	}
-	text, err := json.Marshal(struct {
-		Reach            Reach
-		Depth            int
-		Include, Exclude []string
-		PerHost          int
-		Anchors          uint64
-	}{j.scope.Reach, j.scope.maxDepth(), patterns(j.scope.Include), patterns(j.scope.Exclude), c.cfg.Limits.MaxURLsPerHost, sum.Sum64()})
-	if err != nil {
-		panic(err) // plain values
-	}
-	return string(text)
-}
-
-func patterns[S fmt.Stringer](list []S) []string {
-	var texts []string
-	for _, re := range list {
-		texts = append(texts, re.String())
-	}
-	return texts
+	return fmt.Sprintf("%s depth %d host %d", c.scope.fingerprint(), c.cfg.Scope.maxDepth(), c.cfg.Limits.MaxURLsPerHost)
 }

@@ -2,8 +2,12 @@ package crawl
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"crawler/frontier"
 	"crawler/normalize"
@@ -25,9 +29,11 @@ const (
 	RefusedBlocked  = "blocked"  // its address may not be dialled
 )
 
-// judge says whether a URL is in scope, whatever its depth. It is a value: With returns another.
+// judge says whether a URL is in scope, whatever its depth. It is safe for concurrent use.
 type judge struct {
-	scope    Scope
+	scope Scope
+
+	mu       sync.RWMutex    // guards all below
 	anchors  map[string]bool // hrefs of seeds and of the targets of their redirects
 	hosts    map[string]bool
 	sites    map[string]bool
@@ -41,19 +47,57 @@ func newJudge(s Scope) *judge {
 	}
 }
 
-// with returns a judge that measures from further anchors too.
-func (j *judge) with(anchors ...normalize.URL) *judge {
-	next := &judge{
-		scope: j.scope, anchors: maps.Clone(j.anchors), hosts: maps.Clone(j.hosts),
-		sites: maps.Clone(j.sites), prefixes: maps.Clone(j.prefixes),
-	}
+// add has reach measured from further anchors too, and reports whether other URLs than those are in reach now that were not.
+func (j *judge) add(anchors ...normalize.URL) (wider bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	before := len(j.reached())
 	for _, u := range anchors {
-		next.anchors[u.String()] = true
-		next.hosts[u.Host()] = true
-		next.sites[u.Site()] = true
-		next.prefixes[prefixOf(u)] = true
+		j.anchors[u.String()] = true
+		j.hosts[u.Host()] = true
+		j.sites[u.Site()] = true
+		j.prefixes[prefixOf(u)] = true
 	}
-	return next
+	return len(j.reached()) > before
+}
+
+// reached returns what the scope reaches, apart from the anchors themselves: hosts, domains or prefixes.
+func (j *judge) reached() map[string]bool {
+	switch j.scope.Reach {
+	case ReachHost:
+		return j.hosts
+	case ReachDomain:
+		return j.sites
+	case ReachPrefix:
+		return j.prefixes
+	}
+	return nil
+}
+
+// fingerprint returns a text that is another when another scope is in force.
+func (j *judge) fingerprint() string {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	sum := fnv.New64a()
+	for _, name := range slices.Sorted(maps.Keys(j.reached())) {
+		fmt.Fprintln(sum, name)
+	}
+	return fmt.Sprintf("%s %q %q %x", j.scope.Reach, patterns(j.scope.Include), patterns(j.scope.Exclude), sum.Sum64())
+}
+
+func patterns(list []*regexp.Regexp) []string {
+	texts := make([]string, len(list))
+	for i, re := range list {
+		texts[i] = re.String()
+	}
+	return texts
+}
+
+// isAnchor reports whether u is a seed or the target of a seed's redirect.
+func (j *judge) isAnchor(u normalize.URL) bool {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.anchors[u.String()]
 }
 
 // prefixOf returns the authority and path of u up to the last slash.
@@ -75,7 +119,7 @@ func (j *judge) underPrefix(u normalize.URL) bool {
 
 // refuse returns why u is not in scope; no reason if it is.
 func (j *judge) refuse(u normalize.URL) frontier.Refusal {
-	if j.anchors[u.String()] {
+	if j.isAnchor(u) {
 		return frontier.Refusal{}
 	}
 	if detail := j.tooFar(u); detail != "" {
@@ -104,6 +148,8 @@ func ofScope(reason string) bool {
 
 // tooFar returns why u is not within reach of an anchor, "" if it is.
 func (j *judge) tooFar(u normalize.URL) string {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
 	switch j.scope.Reach {
 	case ReachAny:
 		return ""
@@ -129,10 +175,13 @@ func (j *judge) tooFar(u normalize.URL) string {
 // Judge says whether a crawl from seeds would take u, whatever its depth: the reason why not, and that in words; both
 // empty if it would.
 func Judge(s Scope, seeds []Seed, u normalize.URL) (reason, detail string) {
-	anchors := make([]normalize.URL, len(seeds))
-	for i, seed := range seeds {
-		anchors[i] = seed.URL
+	if s.Reach == "" {
+		s.Reach = ReachHost
 	}
-	refusal := newJudge(s).with(anchors...).refuse(u)
+	j := newJudge(s)
+	for _, seed := range seeds {
+		j.add(seed.URL)
+	}
+	refusal := j.refuse(u)
 	return refusal.Reason, refusal.Detail
 }

@@ -37,6 +37,9 @@ func ReadSeeds(name string, r io.Reader) (seeds []Seed, faults []*SeedFault, err
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return seeds, faults, fmt.Errorf("%s: %w", name, err)
+		}
 		if n == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
@@ -49,9 +52,6 @@ func ReadSeeds(name string, r io.Reader) (seeds []Seed, faults []*SeedFault, err
 		}
 		if err == io.EOF {
 			return seeds, faults, nil
-		}
-		if err != nil {
-			return seeds, faults, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 }

@@ -32,14 +32,14 @@ func OpenView(path string, cfg Config) (*View, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w; closing: %w", err, dir.Close())
 		}
-		v.scope = v.scope.with(anchors...)
+		v.scope.add(anchors...)
 	}
 	return v, nil
 }
 
 // View returns a view of an open crawl. It ends with the crawl and need not be closed.
 func (c *Crawl) View() *View {
-	return &View{dir: c.dir, scope: c.judge(), agent: c.agent, politeness: c.frontier.Rules(), live: c}
+	return &View{dir: c.dir, scope: c.scope, agent: c.agent, politeness: c.frontier.Rules(), live: c}
 }
 
 // Stats returns a snapshot.

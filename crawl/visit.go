@@ -164,7 +164,7 @@ func (c *Crawl) link(u normalize.URL, redirect bool, page storage.Record) fronti
 	if redirect && page.Seed {
 		return frontier.Link{URL: u, Redirect: true, Seed: true}
 	}
-	return frontier.Link{URL: u, Redirect: redirect, Refused: c.judge().refuse(u)}
+	return frontier.Link{URL: u, Redirect: redirect, Refused: c.scope.refuse(u)}
 }
 
 func robotsDetail(v robots.Verdict) string {

@@ -77,6 +77,7 @@ func New(cfg Config) *Frontier {
 	return f
 }
 
+// metaClean is there from Detach to Attach.
 const metaClean = "frontier.clean"
 
 // Attach takes up a partition that is not attached. If its last user did not Detach it, requests may have been in
@@ -85,18 +86,21 @@ func (f *Frontier) Attach(n int, store *storage.Store) error {
 	part := &partition{n: n, store: store}
 	var hosts []*host
 	err := store.Update(func(tx *storage.Tx) error {
-		var floor time.Time
-		if len(tx.Meta(metaClean)) == 0 {
-			floor = time.Now()
-		}
 		for name, stored := range tx.Hosts() {
 			if stored.Admitted > 0 {
 				part.known++
 			}
 			if stored.Queued > 0 {
-				hosts = append(hosts, &host{
-					Host: stored, name: name, part: part, last: latest(floor, stored.LastEnd), place: unscheduled,
-				})
+				hosts = append(hosts, newHost(name, part, stored))
+			}
+		}
+		if len(tx.Meta(metaClean)) == 0 {
+			now := time.Now()
+			for _, h := range hosts {
+				h.LastEnd, h.last = now, now
+				if err := tx.SetHost(h.name, h.Host); err != nil {
+					return err
+				}
 			}
 		}
 		return tx.SetMeta(metaClean, nil)
@@ -246,7 +250,7 @@ func (f *Frontier) setAlarm(now time.Time) {
 
 // lease leases the next URL of a due host. It returns nil if the host turns out to have none that may be tried now.
 func (f *Frontier) lease(h *host, now time.Time) (*Lease, error) {
-	if open := h.polite.Hours.Next(now); open.After(now) { // it was due in its hours, and nobody waited for a lease
+	if open := h.polite.Hours.Next(now); open.After(now) {
 		h.due = open
 		f.schedule.put(h)
 		return nil, nil
@@ -298,7 +302,7 @@ func (f *Frontier) reschedule(h *host) {
 		f.schedule.remove(h)
 		return
 	}
-	h.due = h.polite.Hours.Next(h.when())
+	h.due = h.when()
 	f.schedule.put(h)
 }
 
@@ -308,8 +312,8 @@ func (f *Frontier) drop(h *host) {
 	delete(f.hosts, h.name)
 }
 
-// follow takes over what a committed batch has changed. It reads the hosts again, as the batches of several goroutines
-// may follow in another order than they were committed in.
+// follow takes over what a committed batch has changed. It reads the hosts as they are now, so that it does not matter in
+// which order batches are followed.
 func (f *Frontier) follow(b *Batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -350,7 +354,8 @@ func (f *Frontier) followHost(tx *storage.Tx, part *partition, name string, now 
 		if stored.Queued == 0 {
 			return nil
 		}
-		h = &host{name: name, part: part, last: stored.LastEnd, ready: now, place: unscheduled}
+		h = newHost(name, part, stored)
+		h.ready = now
 		f.hosts[name] = h
 	}
 	h.Host = stored

@@ -1,12 +1,19 @@
 package frontier
 
-import "container/heap"
+import (
+	"cmp"
+	"container/heap"
+)
 
-// schedule orders hosts by the time they are due, soonest first. It implements heap.Interface.
+// schedule orders hosts by the time they are due, soonest first, and those of a partition that are due at the same time by
+// their IDs, so that the order does not depend on chance. It implements heap.Interface.
 type schedule []*host
 
-func (s schedule) Len() int           { return len(s) }
-func (s schedule) Less(i, j int) bool { return s[i].due.Before(s[j].due) }
+func (s schedule) Len() int { return len(s) }
+
+func (s schedule) Less(i, j int) bool {
+	return cmp.Or(s[i].due.Compare(s[j].due), cmp.Compare(s[i].ID, s[j].ID)) < 0
+}
 
 func (s schedule) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]

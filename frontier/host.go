@@ -14,13 +14,17 @@ type host struct {
 	name         string
 	part         *partition
 	leased       map[storage.ID]time.Time // since when
-	last         time.Time                // end of the last request; after an unclean end, when the partition was attached
+	last         time.Time                // LastEnd, and by a clock that nobody sets if this process has seen it
 	ready        time.Time                // when the first waiting URL may be tried, as far as known
 	due          time.Time
 	place        int // in the schedule
 
 	rules  *Rules // that polite was taken from
 	polite Politeness
+}
+
+func newHost(name string, part *partition, stored storage.Host) *host {
+	return &host{Host: stored, name: name, part: part, last: stored.LastEnd, place: unscheduled}
 }
 
 // waiting returns the number of URLs that wait for a lease, as far as batches have been followed.

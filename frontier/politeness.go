@@ -75,21 +75,12 @@ func (r *Rules) For(host string) Politeness {
 	return rule
 }
 
-// specificity returns how closely the rule matches host, -1 for not at all. An exact host beats a subdomain match of
-// the same name; a longer name beats a shorter one.
+// specificity returns how closely the rule matches host: the length of the name that it has in common with it, -1 for not
+// at all.
 func (d DomainRule) specificity(host string) int {
-	match := d.Match
-	if name, ok := strings.CutPrefix(match, "*."); ok {
-		if strings.HasSuffix(host, "."+name) {
-			return 2 * len(name)
-		}
-		return -1
-	}
-	switch {
-	case host == match:
-		return 2*len(match) + 1
-	case strings.HasSuffix(host, "."+match):
-		return 2 * len(match)
+	name, below := strings.CutPrefix(d.Match, "*.")
+	if host == name && !below || strings.HasSuffix(host, "."+name) {
+		return len(name)
 	}
 	return -1
 }

@@ -174,6 +174,16 @@ func TestAHostThatCannotBeReachedAtAllIsLeftAlone(t *testing.T) {
 	})
 }
 
+func TestALeaseWithoutARequestForgivesNothing(t *testing.T) {
+	inWorld(t, frontier.Config{}, func(w *world) {
+		w.admit(pages("a.example", 4)...)
+		w.finish(w.lease(), frontier.Outcome{Verdict: frontier.GiveUp, HostFailed: true})
+		w.conclude(w.leaseAt(5*s, page("a.example", 1)), frontier.Outcome{Verdict: frontier.Refuse})
+		w.finish(w.leaseAt(5*s, page("a.example", 2)), frontier.Outcome{Verdict: frontier.GiveUp, HostFailed: true})
+		w.leaseAt(15*s, page("a.example", 3))
+	})
+}
+
 func TestTheLongestOfSeveralReasonsCounts(t *testing.T) {
 	three := politeness(func(p *frontier.Politeness) { p.Connections, p.Delay = 3, 0 })
 	inWorld(t, three, func(w *world) {
@@ -274,9 +284,10 @@ func TestAHostThatIsOverdueComesBeforeANewOne(t *testing.T) {
 		w.finish(w.lease(), settled)
 		time.Sleep(5 * s)
 		w.admit(page("new.example", 0))
+		time.Sleep(1 * s)
 		w.admit(page("old.example", 2)) // does not send it back to the end
-		w.leaseAt(5*s, page("old.example", 1))
-		w.leaseAt(5*s, page("new.example", 0))
+		w.leaseAt(6*s, page("old.example", 1))
+		w.leaseAt(6*s, page("new.example", 0))
 	})
 }
 

@@ -216,8 +216,8 @@ func TestRetryAfterHoldsForTheURLToo(t *testing.T) {
 		if got := w.record(id).Due; !got.Equal(w.start.Add(42 * s)) {
 			t.Errorf("due at %v, want after 42s", got)
 		}
-		w.finish(w.leaseAt(42*s, page("a.example", 0)), settled)
-		w.leaseAt(43*s, page("a.example", 1))
+		w.finish(w.leaseAt(42*s, page("a.example", 0)), frontier.Outcome{Verdict: frontier.TryAgain, RetryAfter: 2 * s})
+		w.leaseAt(44*s, page("a.example", 0)) // though a retry waits longer of itself
 	})
 }
 
@@ -277,8 +277,9 @@ func TestFinishTwiceIsHarmless(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inWorld(t, frontier.Config{}, func(w *world) {
-				w.admit(page("a.example", 0), page("b.example", 0))
+				w.admit(page("a.example", 0))
 				l := w.leaseAt(0, page("a.example", 0))
+				w.admit(page("b.example", 0))
 				test.outcome.End = time.Now()
 				w.conclude(l, test.outcome)
 				again := func() {
@@ -391,41 +392,6 @@ func TestAdmittedCountsTheBatchItself(t *testing.T) {
 				t.Errorf("admitted: %d, %v; want 0", got, err)
 			}
 			return nil
-		})
-	})
-}
-
-// TestBatchesMayFollowInAnotherOrder has one batch followed after a later one: the order in which the handlers of two
-// commits run is not that of the commits.
-func TestBatchesMayFollowInAnotherOrder(t *testing.T) {
-	two := politeness(func(p *frontier.Politeness) { p.Delay, p.Connections = 0, 2 })
-	finishing := func(w *world, l *frontier.Lease, between func()) {
-		w.batch(func(tx *storage.Tx, b *frontier.Batch) error {
-			tx.OnCommit(between)
-			_, _, err := b.Finish(l.ID, l.Host, settled)
-			return err
-		})
-	}
-	t.Run("the last URLs of a host", func(t *testing.T) {
-		inWorld(t, two, func(w *world) {
-			w.admit(pages("a.example", 2)...)
-			a, b := w.lease(), w.lease()
-			finishing(w, a, func() { w.finish(b, settled) })
-			if !w.Idle() {
-				t.Errorf("not idle: %+v", w.Host("a.example"))
-			}
-		})
-	})
-	t.Run("a host that comes back", func(t *testing.T) {
-		inWorld(t, two, func(w *world) {
-			w.admit(page("a.example", 0))
-			a := w.lease()
-			finishing(w, a, func() { w.admit(page("a.example", 1), page("b.example", 0)) })
-			if got, want := w.Stats(), (frontier.Stats{Known: 2, Active: 2, Queued: 2}); got != want {
-				t.Errorf("stats are %+v, want %+v", got, want)
-			}
-			w.leaseAt(0, page("a.example", 1))
-			w.leaseAt(0, page("b.example", 0))
 		})
 	})
 }

@@ -22,12 +22,22 @@ func TestRestart(t *testing.T) {
 	})
 	t.Run("after any other every host waits out a whole delay", func(t *testing.T) {
 		inWorld(t, frontier.Config{}, func(w *world) {
-			w.admit(page("a.example", 0), page("a.example", 1), page("b.example", 0))
+			w.admit(pages("a.example", 2)...)
 			w.finish(w.lease(), settled)
+			w.admit(page("b.example", 0)) // never leased, as far as is known
 			time.Sleep(300 * ms)
 			w.restart(false)
-			w.leaseAt(1300*ms, page("a.example", 1))
-			w.leaseAt(1300*ms, page("b.example", 0)) // never leased, as far as is known
+			hosts := make(map[string]bool)
+			for range 2 {
+				l := w.lease()
+				if got := time.Since(w.start); got != 1300*ms {
+					t.Errorf("leased %s at %v, want at 1.3s", l.URL, got)
+				}
+				hosts[l.Host] = true
+			}
+			if len(hosts) != 2 {
+				t.Errorf("leased of %v, want both hosts", hosts)
+			}
 		})
 	})
 	t.Run("and does so again if it ends like that again", func(t *testing.T) {
@@ -37,6 +47,20 @@ func TestRestart(t *testing.T) {
 			time.Sleep(300 * ms)
 			w.restart(false)
 			w.leaseAt(1300*ms, page("a.example", 0))
+		})
+	})
+	t.Run("even if an orderly end comes soon after", func(t *testing.T) {
+		inWorld(t, frontier.Config{}, func(w *world) {
+			w.admit(pages("a.example", 2)...)
+			w.finish(w.lease(), settled)
+			w.lease()
+			time.Sleep(2 * s)
+			w.restart(false)
+			time.Sleep(300 * ms)
+			w.restart(true)
+			time.Sleep(300 * ms)
+			w.restart(true)
+			w.leaseAt(4*s, page("a.example", 1))
 		})
 	})
 	t.Run("to detach with a lease is not an orderly end", func(t *testing.T) {

@@ -199,8 +199,8 @@ func (s *Store) load(tx *bbolt.Tx) error {
 	return nil
 }
 
-// HashSeed returns the number that seeds hashes of keys. It is random and fixed when the file is made, so that nobody can
-// prepare keys whose hashes collide.
+// HashSeed returns the number that seeds hashes of keys. It is random and fixed when the file is made, so that nobody
+// outside can tell which keys hash alike. That keeps keys from being aimed at a filter; it does not rule out equal hashes.
 func (s *Store) HashSeed() uint64 { return s.seed }
 
 // Update runs fn in the one write transaction there can be. When Update returns nil the changes are durable; when fn

@@ -140,7 +140,7 @@ func (a *app) printSummary(s crawl.Stats, reason error) {
 	fmt.Fprintln(a.out, end)
 	fmt.Fprintf(a.out, "  %s fetched, %s failed, %s refused, %s queued; %s in %s of crawling\n",
 		count(u.Fetched), count(u.Failed), count(u.RefusedBefore+u.RefusedAfter), count(u.Queued+u.Leased),
-		size(s.Fetch.Bytes), (time.Duration(s.Crawl.ElapsedS * 1e9)).Round(100*time.Millisecond))
+		size(s.Fetch.Bytes), time.Duration(s.Crawl.ElapsedS*1e9).Round(100*time.Millisecond))
 	fmt.Fprintf(a.out, "  %s links met, %s new; %s of the filter avoided, no page lost to them\n",
 		count(u.Discovered), count(u.Admitted), plural(s.Seen.FalsePositivesAvoided, "false positive"))
 	if remedy != "" && u.Queued+u.Leased > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"crawler/crawl"
+	"crawler/normalize"
 )
 
 func (a *app) scopeCommand() *cobra.Command {
@@ -32,7 +33,11 @@ func (a *app) scopeCommand() *cobra.Command {
 			for _, text := range texts {
 				seed, err := crawl.ParseSeed(text)
 				if err != nil {
-					fmt.Fprintf(a.out, "%-9s %s\n          %v\n", crawl.RefusedInvalid, text, err)
+					reason := crawl.RefusedInvalid
+					if errors.Is(err, normalize.ErrScheme) {
+						reason = crawl.RefusedScheme
+					}
+					fmt.Fprintf(a.out, "%-9s %s\n          %v\n", reason, text, err)
 					continue
 				}
 				if reason, detail := crawl.Judge(cfg.Crawl.Scope, seeds, seed.URL); reason != "" {

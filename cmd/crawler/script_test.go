@@ -8,7 +8,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,14 +40,19 @@ func TestMain(m *testing.M) {
 //	                             ready to crawl all of it; -hosts N -pages N -latency D -private X
 //	judge                        have the web judge the crawl: all fetched, nothing twice, nothing disallowed
 //	fetched N                    have the web judge that so many URLs were fetched, none twice
+//	site DIR                     serve the files of a directory under any host name, at $SITE, which is an IP:PORT;
+//	                             /forbidden is forbidden, and /endless/N redirects to N+1
+//	get FILE HOST URL            write to a file what a server answers that is asked for the host
 //	start NAME ARG...            run crawler in the background, with its output in NAME.out and NAME.err
 //	signal NAME SIGNAL           INT, TERM, HUP or KILL
 //	ends NAME CODE               wait until it has ended, which has to be with the exit code
 //	await FILE REGEXP            wait until a file has a match
+//	find FILE REGEXP NAME        set a variable to what the first group of a match in a file is
 //	ask REGEXP ARG...            run crawler again and again until its standard output has a match
 //	truncate FILE SIZE, gzip FILE
 //	statsjson FILE               have the file hold stats --json: every field, and identities that hold
 //	columns N FILE               have no line of the file be wider
+//	nobody CODE COMMAND ARG...   as exits, as a user that may write nowhere; its output goes to nobody.err
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -63,8 +71,8 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": cmdExits, "testweb": cmdTestweb, "judge": cmdJudge, "fetched": cmdFetched, "start": cmdStart, "signal": cmdSignal,
-			"ends": cmdEnds, "await": cmdAwait, "ask": cmdAsk, "truncate": cmdTruncate, "gzip": cmdGzip, "statsjson": cmdStatsJSON,
+			"exits": cmdExits, "testweb": cmdTestweb, "judge": cmdJudge, "fetched": cmdFetched, "site": cmdSite, "get": cmdGet,
+			"start": cmdStart, "signal": cmdSignal, "ends": cmdEnds, "await": cmdAwait, "find": cmdFind, "ask": cmdAsk, "truncate": cmdTruncate, "gzip": cmdGzip, "statsjson": cmdStatsJSON,
 			"columns": cmdColumns, "nobody": cmdNobody,
 		},
 	})
@@ -175,21 +183,50 @@ func cmdFetched(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+func cmdSite(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 1, "site DIR")
+	files := http.FileServer(http.Dir(ts.MkAbs(args[0])))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n, ok := strings.CutPrefix(r.URL.Path, "/endless/"); ok {
+			next, _ := strconv.Atoi(n)
+			http.Redirect(w, r, "/endless/"+strconv.Itoa(next+1), http.StatusFound)
+			return
+		}
+		if r.URL.Path == "/forbidden" {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("SITE", server.Listener.Addr().String())
+}
+
+func cmdGet(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 3, "get FILE HOST URL")
+	req, err := http.NewRequest(http.MethodGet, args[2], nil)
+	ts.Check(err)
+	req.Host = args[1]
+	resp, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), body, 0o644))
+}
+
 func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) > 0, "start NAME ARG...")
 	name := args[0]
 	cmd := exec.Command("crawler", args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	for suffix, to := range map[string]*os.File{".out": nil, ".err": nil} {
-		f, err := os.Create(ts.MkAbs(name + suffix))
-		ts.Check(err)
-		defer f.Close()
-		if to = f; suffix == ".out" {
-			cmd.Stdout = to
-		} else {
-			cmd.Stderr = to
-		}
-	}
+	stdout, err := os.Create(ts.MkAbs(name + ".out"))
+	ts.Check(err)
+	defer stdout.Close()
+	stderr, err := os.Create(ts.MkAbs(name + ".err"))
+	ts.Check(err)
+	defer stderr.Close()
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	ts.Check(cmd.Start())
 	p := &process{cmd, make(chan struct{})}
 	of(ts).started[name] = p
@@ -237,6 +274,17 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 		text, err := os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && re.Match(text)
 	})
+}
+
+func cmdFind(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 3, "find FILE REGEXP NAME")
+	re, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	match := re.FindStringSubmatch(ts.ReadFile(args[0]))
+	if len(match) < 2 {
+		ts.Fatalf("no match of %s", args[1])
+	}
+	ts.Setenv(args[2], match[1])
 }
 
 func cmdAsk(ts *testscript.TestScript, neg bool, args []string) {

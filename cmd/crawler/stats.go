@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,36 +80,50 @@ func printStats(w io.Writer, s crawl.Stats) {
 	}
 
 	fmt.Fprintln(w, "\nFetches")
-	f := s.Fetch
-	line("requests", count(f.Requests), count(f.RobotsRequests)+" of them for robots.txt")
-	line("bytes", size(f.Bytes), "of bodies")
-	line("pages per second", fmt.Sprintf("%.1f", f.PagesPerS), "over all the time of crawling")
-	for _, status := range slices.Sorted(maps.Keys(f.Status)) {
-		line("status "+status, count(f.Status[status]), "")
+	line("requests", count(s.Fetch.Requests), count(s.Fetch.RobotsRequests)+" of them for robots.txt")
+	line("bytes", size(s.Fetch.Bytes), "of bodies")
+	line("pages per second", fmt.Sprintf("%.1f", s.Fetch.PagesPerS), "over all the time of crawling")
+	line("not modified", count(s.Fetch.NotModified), "unchanged since the last fetch")
+	for _, status := range slices.Sorted(maps.Keys(s.Fetch.Status)) {
+		code, _ := strconv.Atoi(status)
+		line("status "+status, count(s.Fetch.Status[status]), http.StatusText(code))
 	}
-	for _, kind := range byCount(f.Errors) {
-		line("error "+kind, count(f.Errors[kind]), "")
+	for _, kind := range byCount(s.Fetch.Errors) {
+		line("error "+kind, count(s.Fetch.Errors[kind]), "")
 	}
 
 	fmt.Fprintln(w, "\nThe URL-seen gate")
 	g := s.Seen
 	line("checks", count(g.Checks), "URLs asked about")
-	line("trusted negatives", count(g.NegativesTrusted), "new for certain: no look-up needed")
-	line("unproven negatives", count(g.NegativesUnproven), "looked up, coverage not yet proven")
-	line("true positives", count(g.TruePositives), "seen, and the exact store agreed")
-	line("false positives", count(g.FalsePositivesAvoided), "pages a filter alone would have lost")
-	line("exact look-ups", count(g.ExactLookups), "in the exact store")
+	line("  trusted negatives", count(g.NegativesTrusted), "new for certain: no look-up needed")
+	line("  unproven negatives", count(g.NegativesUnproven), "looked up, coverage not yet proven")
+	line("  positives", count(g.Positives), "perhaps seen: the exact store decides")
+	line("    true", count(g.TruePositives), "seen, and the exact store agreed")
+	line("    false", count(g.FalsePositivesAvoided), "pages a filter alone would have lost")
+	line("exact look-ups", count(g.ExactLookups), count(g.ExactLookupsAvoided)+" avoided")
+	line("recent hits", count(g.RecentHits), "positives known without a look-up")
 	line("false-positive rate", percent(g.FPRObserved), "observed")
 	line("  predicted", percent(g.FPRPredicted), "of the filter as full as it is")
 	line("  target", percent(g.FPRTarget), "it is rebuilt when well beyond this")
-	line("filter", g.Filter.Kind, fmt.Sprintf("%s, generation %d", size(g.Filter.MemoryBytes), g.Filter.Generation))
-	line("rebuilds", count(g.Filter.Rebuilds), "as URLs grow in number")
-	line("keys", count(g.Filter.Keys), "of a capacity of "+count(g.Filter.Capacity))
-	line("occupancy", percent(g.Filter.Occupancy), "of the filter's bits are set")
+	f := g.Filter
+	line("filter", f.Kind, fmt.Sprintf("%s, generation %d", size(f.MemoryBytes), f.Generation))
+	line("  keys", count(f.Keys), "of a capacity of "+count(f.Capacity))
+	line("  bits", count(f.Bits), fmt.Sprintf("%.1f a key at capacity, %d hashes", f.BitsPerKey, f.Hashes))
+	line("  occupancy", percent(f.Occupancy), "of the bits are set")
+	line("  rebuilds", count(f.Rebuilds), "as URLs grow in number")
+	coverage, note := "proven", "a negative is proof"
+	if !f.Covered {
+		coverage, note = "unproven", count(f.CoverageLag)+" URLs to catch up with"
+	}
+	line("  coverage", coverage, note)
 
 	fmt.Fprintln(w, "\nHosts and store")
 	line("hosts known", count(s.Hosts.Known), fmt.Sprintf("%s active, %s deferred", count(s.Hosts.Active), count(s.Hosts.Deferred)))
 	line("store", size(s.Store.Bytes), count(s.Store.URLs)+" URLs")
+	line("commits", count(s.Store.Commits), "since the crawl was opened")
+	if s.Archive.Records > 0 {
+		line("archive", size(s.Archive.Bytes), fmt.Sprintf("%s records, %s revisits", count(s.Archive.Records), count(s.Archive.Revisits)))
+	}
 }
 
 // refusedNotes says what the reasons of refusals mean.

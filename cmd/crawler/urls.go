@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,9 +82,11 @@ func (a *app) listFalsePositives(from source, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
 	for _, p := range list {
 		if asJSON {
-			err = json.NewEncoder(a.out).Encode(map[string]any{"url": p.Key, "time": p.Time.UTC()})
+			err = enc.Encode(falsePositive{string(p.Key), p.Time.UTC()})
 		} else {
 			_, err = fmt.Fprintln(a.out, p.Key)
 		}
@@ -92,4 +95,10 @@ func (a *app) listFalsePositives(from source, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// falsePositive is a URL that the filter alone would have lost, and when.
+type falsePositive struct {
+	URL  string    `json:"url"`
+	Time time.Time `json:"time"`
 }
