@@ -58,6 +58,34 @@ func TestAStoreThatFailsEndsTheRunAndLosesNothing(t *testing.T) {
 	}
 }
 
+func TestARunThatFailsAfterOneThatFinishedIsNotFinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t, slow(4*s))
+		dir := t.TempDir()
+		run(t, dir, n.on(nil), crawl.ErrFinished, "http://h.test/")
+		c := open(t, dir, n.on(nil))
+		time.AfterFunc(6*s, func() {
+			if err := c.BreakStore("other.test"); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := c.Run(t.Context(), seedsOf(t, "http://other.test/")); errors.Is(err, crawl.ErrFinished) {
+			t.Errorf("ended with %v", err)
+		}
+		if err := c.Close(); err == nil {
+			t.Error("closing a store that has failed is no error")
+		}
+		v, err := crawl.OpenView(dir, crawl.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		if stats, err := v.Stats(); err != nil || stats.Crawl.State != crawl.StateStopped {
+			t.Errorf("the state is %s (%v)", stats.Crawl.State, err)
+		}
+	})
+}
+
 // The links to other partitions are durable before the page counts as fetched.
 func TestAPartitionThatFailsLosesNoLinkOfAnother(t *testing.T) {
 	const sound, failing = "a.test", "b.test"

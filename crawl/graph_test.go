@@ -185,3 +185,29 @@ func (g graph) compare(t *testing.T, dir string, n *network) {
 		t.Errorf("depths (-want +got):\n%s\n%+v", diff, g)
 	}
 }
+
+// A page may be met nearer while it is being fetched; its links then count from there, in its own partition and in others.
+func TestAPageThatIsMetNearerWhileItIsFetchedHasItsLinksOfferedFromThere(t *testing.T) {
+	const own, other = "a.test", "b.test"
+	if crawl.PartitionOf(own, 2) == crawl.PartitionOf(other, 2) {
+		t.Fatal("the hosts are in one partition")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		site := pages{
+			"a.test/": links("/1", "/near"), "a.test/1": links("/2"), "a.test/2": links("/page"), "a.test/near": links("/page"),
+			"a.test/page": links("/own", "http://b.test/"), "a.test/own": "", "b.test/": "",
+		}
+		n := newNetwork(t, slowly(slowly(site, "a.test/page", 20*s), "a.test/near", 10*s))
+		dir := t.TempDir()
+		run(t, dir, n.on(func(cfg *crawl.Config) {
+			cfg.Scope.MaxDepth = depth(3)
+			cfg.Politeness, cfg.Partitions = connections(4), 2
+		}), crawl.ErrFinished, "http://a.test/")
+		got := stored(t, dir)
+		for _, url := range []string{"http://a.test/own", "http://b.test/"} {
+			if got[url] != "fetched" {
+				t.Errorf("%s is %q", url, got[url])
+			}
+		}
+	})
+}

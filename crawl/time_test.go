@@ -162,6 +162,27 @@ func TestOneWorkerAsksForTheRobotsFileOfAnOrigin(t *testing.T) {
 	})
 }
 
+func TestOneWorkerAsksForARobotsFileThatCannotBeHad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t, slowly(pages{"h.test/robots.txt": "503"}, "h.test/robots.txt", s))
+		var urls []string
+		for i := range 20 {
+			urls = append(urls, fmt.Sprintf("http://h.test/%d", i))
+		}
+		stats := run(t, t.TempDir(), n.on(func(cfg *crawl.Config) { cfg.Politeness = connections(20) }), crawl.ErrUnreachable, urls...)
+		requests := n.requests()
+		if len(requests) != 5 || stats.URLs.Queued != 20 {
+			t.Errorf("%d requests and %d URLs queued, want 5 and 20", len(requests), stats.URLs.Queued)
+		}
+		for i, r := range requests[1:] {
+			pause := 5 * s << i // and by chance up to a quarter more
+			if gap := r.start.Sub(requests[i].end); gap < pause || gap > pause*5/4 {
+				t.Errorf("try %d came %v after the one before, want %v or a little more", i+2, gap, pause)
+			}
+		}
+	})
+}
+
 func TestARobotsFileIsKeptForADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		site := pages{"h.test/robots.txt": "User-agent: *\nDisallow: /no"}

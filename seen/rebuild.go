@@ -16,7 +16,7 @@ const scanRange = 1 << 12
 // capacity. It returns nil when ctx ends, and else the first error. Without Run a crawl goes on rightly, with a
 // false-positive rate that grows.
 func (g *Gate) Run(ctx context.Context) error {
-	for {
+	for ctx.Err() == nil {
 		var err error
 		switch {
 		case !g.live.Load().covered:
@@ -29,13 +29,11 @@ func (g *Gate) Run(ctx context.Context) error {
 			case <-g.wake:
 			}
 		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // Rebuild replaces the filter by a new one that is sized for the keys known now, and returns when the new one is in

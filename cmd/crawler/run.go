@@ -234,7 +234,7 @@ func (a *app) readSeeds(name string) ([]crawl.Seed, error) {
 func gunzip(name string, file io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(file)
 	head, err := buffered.Peek(2)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -56,6 +58,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
+		Deadline:            time.Now().Add(3 * time.Minute), // a command that hangs fails its script
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
