@@ -19,10 +19,7 @@ import (
 
 // The demo's manners.
 const (
-	demoDelay = 100 * time.Millisecond
-	// demoTolerance is how much too early a request may seem. The judge's clock for an answer stops when the system has
-	// taken the last of it, and on a busy machine the crawler may have read it before.
-	demoTolerance = 20 * time.Millisecond
+	demoDelay = 50 * time.Millisecond
 	// demoCapacity is so small that the filter has to grow and meets false positives, which a small crawl would not show.
 	demoCapacity = 256
 )
@@ -92,7 +89,7 @@ func (a *app) demo(ctx context.Context, hosts, pages int, mode, data string) (er
 		return reason
 	}
 	return a.printVerdict(web.Report(testweb.Options{
-		Scope: testweb.Scope{MaxDepth: -1}, MinDelay: demoDelay, Tolerance: demoTolerance,
+		Scope: testweb.Scope{MaxDepth: -1}, MinDelay: demoDelay,
 	}), stats)
 }
 

@@ -21,9 +21,9 @@ type Options struct {
 	// robots.txt is to be ignored, and so does a Retry-After.
 	MinDelay time.Duration
 	// Tolerance is how much too short a gap may be, and how far two requests
-	// may overlap without being in flight at a time. Over sockets the server
-	// may see an end later than the client does; over pipes in a synctest
-	// bubble times are exact.
+	// may overlap without being in flight at a time. A gap never seems shorter
+	// than it was: over sockets an answer ends just before its last bytes are
+	// handed over, and over pipes in a synctest bubble times are exact.
 	Tolerance time.Duration
 }
 
