@@ -211,3 +211,20 @@ func TestAPageThatIsMetNearerWhileItIsFetchedHasItsLinksOfferedFromThere(t *test
 		}
 	})
 }
+
+// What a seed redirects to is in scope wherever it leads, whether its URL was met before as an ordinary link or not.
+func TestWhatASeedRedirectsToStandsInForTheSeedThoughItWasMetBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		site := pages{
+			"a.test/": links("/hop"), "b.test/": "", "a.test/seed": "-> /hop", "a.test/hop": "-> http://b.test/",
+		}
+		n := newNetwork(t, slowly(site, "a.test/seed", 20*s))
+		dir := t.TempDir()
+		run(t, dir, n.on(func(cfg *crawl.Config) {
+			cfg.Scope.Reach, cfg.Politeness = crawl.ReachHost, connections(2)
+		}), crawl.ErrFinished, "http://a.test/", "http://a.test/seed")
+		if got := stored(t, dir)["http://b.test/"]; got != "fetched" {
+			t.Errorf("the end of the seed's redirects is %q", got)
+		}
+	})
+}

@@ -58,7 +58,7 @@ func duringAndAfter(t *testing.T, look func(t *testing.T, v *crawl.View, live bo
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- c.Run(ctx, seedsOf(t, "http://a.test/")) }()
-		<-after(t.Context(), 90*s).Done()
+		<-after(t.Context(), 60*s).Done()
 		look(t, c.View(), true)
 		stop()
 		if err := <-ended; !errors.Is(err, crawl.ErrInterrupted) {

@@ -73,21 +73,21 @@ func (b *Batch) Admit(id storage.ID, l Link) error {
 	})
 }
 
-// Meet records that an admitted URL was met again: a lesser depth counts from now on. If that is news for the links of
-// a page already fetched, they are to be offered again (Tx.Relinks).
+// Meet records that an admitted URL was met again: a lesser depth counts from now on, and that it is what a seed leads
+// to. If that is news for the links of a page already fetched, they are to be offered again (Tx.Relinks).
 func (b *Batch) Meet(id storage.ID, l Link) error {
 	r, err := b.tx.Record(id)
 	if err != nil {
 		return err
 	}
-	if l.Depth >= r.Depth && l.Hops >= r.Hops {
+	if l.Depth >= r.Depth && l.Hops >= r.Hops && (r.Seed || !l.Seed) {
 		return nil
 	}
 	h, err := b.host(l.URL.Host())
 	if err != nil {
 		return err
 	}
-	r.Depth, r.Hops = min(r.Depth, l.Depth), min(r.Hops, l.Hops)
+	r.Depth, r.Hops, r.Seed = min(r.Depth, l.Depth), min(r.Hops, l.Hops), r.Seed || l.Seed
 	if err := b.tx.SetRecord(id, h.ID, r); err != nil {
 		return err
 	}

@@ -95,6 +95,7 @@ func TestMeet(t *testing.T) {
 	}{
 		{"a page already fetched is marked when it lies nearer", settled, frontier.Link{Depth: 1, Hops: 2}, []storage.ID{1}},
 		{"and when fewer redirects lead to it", settled, frontier.Link{Depth: 3, Hops: 1}, []storage.ID{1}},
+		{"and when a seed redirects to it", settled, frontier.Link{Depth: 3, Hops: 2, Seed: true}, []storage.ID{1}},
 		{"but not otherwise", settled, frontier.Link{Depth: 3, Hops: 2}, nil},
 		{"nor if it has no links", frontier.Outcome{Verdict: frontier.GiveUp}, frontier.Link{Depth: 1, Hops: 1}, nil},
 	} {
