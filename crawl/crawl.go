@@ -185,6 +185,9 @@ func (c *Crawl) start(ctx context.Context, seeds []Seed) error {
 	for _, s := range seeds {
 		links = append(links, frontier.Link{URL: s.URL, Seed: true, Fallback: s.Fallback})
 		c.scope.add(s.URL)
+		if s.URL.DroppedUserinfo() {
+			c.cfg.Log.Warn("user name and password of a seed dropped", "url", s.URL.String())
+		}
 	}
 	for _, p := range c.parts {
 		marked := false

@@ -42,6 +42,9 @@ func (g *gatherer) add(ref string, pageNoFollow, linkNoFollow bool) {
 		return
 	}
 	g.met[key] = follow
+	if u.DroppedUserinfo() {
+		g.crawl.cfg.Log.Debug("user name and password of a link dropped", "url", u.String(), "page", g.base.String())
+	}
 	g.links = append(g.links, l)
 }
 
