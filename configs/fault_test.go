@@ -139,7 +139,7 @@ func TestFaults(t *testing.T) {
 		{
 			"a number that is too small",
 			"concurrency: 0\n",
-			"1:14: concurrency: 0 is out of range; write 1 or more",
+			"1:14: concurrency: 0 is out of range; write 1 to 100000",
 		},
 		{
 			"a number that is not decimal",

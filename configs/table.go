@@ -16,6 +16,9 @@ import (
 	"crawler/frontier"
 )
 
+// MaxConcurrency is the most that concurrency may be.
+const MaxConcurrency = 100_000
+
 // keys is the table of all that a configuration file may hold.
 func keys() []key[Config] {
 	return []key[Config]{
@@ -49,7 +52,8 @@ func keys() []key[Config] {
 				size(), func(c *Config) *int64 { return &c.Crawl.Limits.MinFreeDisk }),
 		),
 		value("concurrency", "Fetches in flight in all.",
-			count(1), func(c *Config) *int { return &c.Crawl.Concurrency }),
+			ranged(integer(), fmt.Sprintf("1 to %d", MaxConcurrency), func(n int) bool { return n >= 1 && n <= MaxConcurrency },
+				schema{"minimum": 1, "maximum": MaxConcurrency}), func(c *Config) *int { return &c.Crawl.Concurrency }),
 		section("retry", "How a failed fetch is tried again.", within(func(c *Config) *frontier.Retry { return &c.Crawl.Retry }, []key[frontier.Retry]{
 			value("tries", "Fetches of one URL before it is given up.",
 				count(1), func(r *frontier.Retry) *int { return &r.Tries }),

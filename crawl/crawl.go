@@ -199,8 +199,9 @@ func (c *Crawl) start(ctx context.Context, seeds []Seed) error {
 			c.signal(p.relink)
 		}
 	}
+	// Seeds are taken in even if the crawl is to stop already: they are kept nowhere else.
 	for chunk := range slices.Chunk(links, seedChunk) {
-		if err := c.offer(ctx, chunk); err != nil {
+		if err := c.offer(context.WithoutCancel(ctx), chunk); err != nil {
 			return err
 		}
 	}
@@ -227,6 +228,9 @@ func (c *Crawl) work(leasing context.Context) {
 	})()
 	var workers sync.WaitGroup
 	for range c.cfg.Concurrency {
+		if leasing.Err() != nil {
+			break
+		}
 		workers.Go(func() { c.worker(leasing, fetching) })
 	}
 	workers.Wait()

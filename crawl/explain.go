@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"crawler/fetcher/robots"
+	"crawler/frontier"
 	"crawler/normalize"
 	"crawler/storage"
 )
@@ -62,7 +63,7 @@ func (v *View) Explain(text string) (*Explanation, error) {
 	e.URL, e.Key = u.String(), string(u.Key())
 	v.explainForm(e, u)
 	if refusal := v.scope.refuse(u); refusal.Reason != "" {
-		e.say("scope", refusal.Reason, "%s", refusal.Detail)
+		e.say("scope", "out of scope", "%s: %s", refusal.Reason, refusal.Detail)
 	} else {
 		e.say("scope", "in scope", "%s", v.within(u))
 	}
@@ -144,7 +145,7 @@ func (v *View) explainRobots(e *Explanation, u normalize.URL) error {
 
 func robotsAnswer(r storage.Robots) string {
 	if r.Status == 0 {
-		return r.Detail
+		return r.Kind + ": " + r.Detail
 	}
 	return fmt.Sprintf("status %d", r.Status)
 }
@@ -288,6 +289,8 @@ func (v *View) explainHost(e *Explanation, name string) error {
 			return err
 		case h.ID == 0:
 			e.say("host", "unknown", "no URL of %s was admitted", name)
+		case h.Queued > 0 && h.Parked == h.Queued:
+			e.say("host", "deferred", "%s: %s; %d queued", name, frontier.WhyRobots, h.Queued)
 		case h.Until.After(time.Now()):
 			e.say("host", "deferred", "%s: %s until %s; %d queued", name, h.Why, stamp(h.Until), h.Queued)
 		default:

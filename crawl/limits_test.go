@@ -216,7 +216,7 @@ func TestTheLimitOfURLsPerHostIsExactAndCanBeRaised(t *testing.T) {
 			t.Errorf("%d fetched, refused %v; want 6, 1 for the limit", got.Fetched, got.Refused)
 		}
 		stats = run(t, dir, limited(0), crawl.ErrFinished)
-		if got := stats.URLs; got.Fetched != 7 || len(got.Refused) != 0 {
+		if got := stats.URLs; got.Fetched != 7 || got.RefusedBefore+got.RefusedAfter != 0 {
 			t.Errorf("%d fetched, refused %v; want 7, none", got.Fetched, got.Refused)
 		}
 	})

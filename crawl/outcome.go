@@ -76,8 +76,20 @@ func errorOutcome(err error, tries int) frontier.Outcome {
 	if o.Reason == "" {
 		o.Reason = string(kind)
 	}
-	o.Detail = err.Error()
+	o.Detail = detailOf(err)
 	return o
+}
+
+// detailOf returns what a fetch error says beyond its kind, and for an address that may not be dialled the way out.
+func detailOf(err error) string {
+	fe, ok := errors.AsType[*fetcher.Error](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case fe.Kind == fetcher.KindBlocked:
+		return fe.Err.Error() + "; --allow-net lets it in"
+	}
+	return fe.Err.Error()
 }
 
 // kindOf returns the kind of a fetch error, "other" for one without.

@@ -225,7 +225,7 @@ func TestASeedWithoutSchemeFallsBackToHTTP(t *testing.T) {
 				got := stored(t, dir)
 				want := map[string]string{
 					"https://a.test/x": "failed connect", "http://a.test/x": "fetched", "http://a.test/y": "fetched",
-					"https://b.test/": "queued", // with a scheme there is no other to try
+					"https://b.test/": "queued robots unreachable", // with a scheme there is no other to try
 				}
 				if !obey {
 					want["https://b.test/"] = "failed connect"

@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -48,27 +49,50 @@ func openPartition(c *Crawl, n int, store *storage.Store) (*partition, error) {
 	return p, nil
 }
 
-// forgive has a run try hosts anew whose robots.txt could not be had in earlier ones, and at once.
+// forgive has a run try hosts and robots.txt files anew, and at once, that could not be had in earlier ones.
 func forgive(store *storage.Store) error {
 	return store.Update(func(tx *storage.Tx) error {
 		hosts := make(map[string]storage.Host)
 		for name, h := range tx.Hosts() {
-			if h.Unreachable == 0 {
-				continue
+			if h.Fails > 0 || h.Silent > 0 || h.Parked > 0 {
+				hosts[name] = h
 			}
-			h.Unreachable = 0
-			if h.Why == frontier.WhyRobots {
-				h.Until = time.Time{}
-			}
-			hosts[name] = h
 		}
 		for name, h := range hosts {
+			if err := unpark(tx, h.ID); err != nil {
+				return err
+			}
+			h.Fails, h.Silent, h.Parked, h.Unreachable = 0, 0, 0, 0
+			if h.Why != frontier.WhyRetryAfter {
+				h.Until = time.Time{}
+			}
 			if err := tx.SetHost(name, h); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// unpark has the parked URLs of a host wait no longer.
+func unpark(tx *storage.Tx, host uint32) error {
+	parked := make(map[storage.ID]storage.Record)
+	for _, id := range tx.Later(host) {
+		r, err := tx.Record(id)
+		if err != nil {
+			return err
+		}
+		if r.Parked {
+			parked[id] = r
+		}
+	}
+	for id, r := range parked {
+		r.Parked, r.Due, r.Reason, r.Detail = false, time.Time{}, "", ""
+		if err := tx.SetRecord(id, host, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func loadCounters(store *storage.Store) (*Counters, error) {
@@ -176,8 +200,9 @@ func (a *application) offer(links []frontier.Link) error {
 	a.candidates = a.candidates[:0]
 	for _, l := range links {
 		a.counters.Discovered++
-		if ofScope(l.Refused.Reason) {
-			l.Refused = a.crawl.scope.refuse(l.URL) // the scope may have widened since the page was judged
+		// The scope may have widened since the page was judged; what patterns say stands, but for seeds.
+		if l.Refused.Reason == RefusedScope || ofScope(l.Refused.Reason) && a.crawl.scope.isAnchor(l.URL) {
+			l.Refused = a.crawl.scope.refuse(l.URL)
 		}
 		if l.Refused.Reason == "" {
 			l.Refused = a.crawl.tooDeep(l)
@@ -247,7 +272,7 @@ func (a *application) admit() error {
 			err = a.admitted(a.answers[i].ID, l)
 		} else {
 			a.counters.Duplicates++
-			err = a.batch.Meet(a.answers[i].ID, l)
+			err = errors.Join(a.reopen(a.answers[i].ID, l), a.batch.Meet(a.answers[i].ID, l))
 		}
 		if err != nil {
 			return err
@@ -272,6 +297,27 @@ func (a *application) admitted(id storage.ID, l frontier.Link) error {
 	}
 	a.counters.Admitted++
 	return a.batch.Admit(id, l)
+}
+
+// reopen queues a seed once more that is given again, if no server has answered it: the network, or what it allows, may have
+// changed.
+func (a *application) reopen(id storage.ID, l frontier.Link) error {
+	if !l.Seed || l.Redirect || l.Via.ID != 0 {
+		return nil
+	}
+	r, err := a.tx.Record(id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.State == storage.Failed && r.Status == 0:
+		a.counters.Failed--
+	case r.State == storage.Refused && r.Reason == RefusedBlocked:
+		a.counters.RefusedLater.add(r.Reason, -1)
+	default:
+		return nil
+	}
+	return a.batch.Reopen(id, l.URL.Host())
 }
 
 func (a *application) anchor(u normalize.URL) error {
@@ -333,9 +379,11 @@ func (a *application) refuseAgain(key string, known storage.Refusal, l frontier.
 // result closes a lease.
 func (a *application) result(e frontier.Result) error {
 	if e.Robots != nil {
-		if err := a.batch.Robots(e.Host, *e.Robots); err != nil {
+		next, err := a.batch.Robots(e.Host, *e.Robots)
+		if err != nil {
 			return err
 		}
+		e.Outcome.Until = next
 	}
 	record, open, err := a.batch.Finish(e.ID, e.Host, e.Outcome)
 	if err != nil || !open {
@@ -470,10 +518,13 @@ func (p *partition) relinkSome(ctx context.Context) (more bool, err error) {
 		foreign = append(foreign, place(others, pg.record.Depth, pg.record.Hops, storage.Ref{Partition: p.n, ID: pg.id})...)
 		relinked = append(relinked, frontier.Relinked{ID: pg.id, Depth: pg.record.Depth, Hops: pg.record.Hops, Links: own})
 	}
+	if len(pages) == 0 {
+		return false, nil
+	}
 	if err := p.crawl.offer(ctx, foreign); err != nil {
 		return false, err
 	}
-	return len(pages) > 0, p.log.Append(ctx, relinked...)
+	return true, p.log.Append(ctx, relinked...)
 }
 
 func firstOf[T any](seq func(func(T) bool)) bool {

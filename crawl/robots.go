@@ -11,10 +11,11 @@ import (
 	"crawler/storage"
 )
 
-// flights lets one worker at a time ask for the robots.txt of an origin.
+// flights lets one worker at a time ask for the robots.txt of an origin, and remembers which could not be had in this run.
 type flights struct {
-	mu    sync.Mutex // guards below
-	under map[string]chan struct{}
+	mu     sync.Mutex // guards below
+	under  map[string]chan struct{}
+	failed map[string]bool
 }
 
 // begin starts a flight. If one is under way, it returns a channel that is closed when that ends.
@@ -25,25 +26,53 @@ func (f *flights) begin(origin string) (wait <-chan struct{}) {
 		return landed
 	}
 	if f.under == nil {
-		f.under = make(map[string]chan struct{})
+		f.under, f.failed = make(map[string]chan struct{}), make(map[string]bool)
 	}
 	f.under[origin] = make(chan struct{})
 	return nil
 }
 
-func (f *flights) end(origin string) {
+func (f *flights) end(origin string, failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	close(f.under[origin])
 	delete(f.under, origin)
+	if failed {
+		f.failed[origin] = true
+	} else {
+		delete(f.failed, origin)
+	}
+}
+
+func (f *flights) hasFailed(origin string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed[origin]
 }
 
 // robots returns the rules for the lease's URL. If they are not known, the lease is spent on asking for them, or on
 // waiting for another that asks: ok is false and the URL goes back, for the request counts against the host's politeness.
+// If they cannot be had for now, it is parked.
 func (v *visitor) robots(ctx context.Context) (_ *robots.Rules, ok bool) {
 	c, origin := v.crawl, v.lease.URL.Origin()
 	v.result.Outcome.Verdict = frontier.PutBack
-	if entry, ok := c.knownRobots(v.lease.Partition, origin); ok {
+	now := time.Now()
+	if entry, ok := c.rules.Get(origin, now); ok {
+		return entry.Rules, true
+	}
+	stored := storedRobots(c.parts[v.lease.Partition].store, origin)
+	switch {
+	case robots.Access(stored.Access) == robots.AccessUnreachable:
+		if !c.flights.hasFailed(origin) {
+			stored.Fails = 0 // that was an earlier run
+		} else if now.Before(stored.Next) {
+			v.unreachable(stored)
+			v.result.Outcome.Until = stored.Next
+			return nil, false
+		}
+	case stored.Access != "" && now.Sub(stored.Fetched) <= robots.MaxAge:
+		entry := c.robotsEntry(stored)
+		c.rules.Put(origin, entry)
 		return entry.Rules, true
 	}
 	if wait := c.flights.begin(origin); wait != nil {
@@ -54,31 +83,21 @@ func (v *visitor) robots(ctx context.Context) (_ *robots.Rules, ok bool) {
 		return nil, false
 	}
 	v.flight = origin
-	v.askRobots(ctx, origin)
+	v.askRobots(ctx, stored.Fails)
 	return nil, false
 }
 
-// knownRobots returns the rules of an origin from memory or from the store, unless they are too old.
-func (c *Crawl) knownRobots(partition int, origin string) (robots.Entry, bool) {
-	now := time.Now()
-	if entry, ok := c.rules.Get(origin, now); ok {
-		return entry, true
-	}
-	stored, ok := storedRobots(c.parts[partition].store, origin)
-	if !ok || robots.Access(stored.Access) == robots.AccessUnreachable || now.Sub(stored.Fetched) > robots.MaxAge {
-		return robots.Entry{}, false
-	}
-	entry := c.robotsEntry(stored)
-	c.rules.Put(origin, entry)
-	return entry, true
-}
-
-func storedRobots(store *storage.Store, origin string) (stored storage.Robots, ok bool) {
+// storedRobots returns the last robots.txt of an origin; a zero one if there is none. What cannot be read is asked for again.
+func storedRobots(store *storage.Store, origin string) storage.Robots {
+	var stored storage.Robots
 	err := store.View(func(tx *storage.Tx) (err error) {
-		stored, ok, err = tx.Robots(origin)
+		stored, _, err = tx.Robots(origin)
 		return err
 	})
-	return stored, ok && err == nil // what cannot be read is asked for again
+	if err != nil {
+		return storage.Robots{}
+	}
+	return stored
 }
 
 // robotsEntry returns what a robots.txt means for this crawler.
@@ -90,49 +109,50 @@ func (c *Crawl) robotsEntry(stored storage.Robots) robots.Entry {
 	return entry
 }
 
-// askRobots fetches a robots.txt under the lease.
-func (v *visitor) askRobots(ctx context.Context, origin string) {
+// askRobots fetches a robots.txt under the lease. fails counts the failures in a row to get it before.
+func (v *visitor) askRobots(ctx context.Context, fails int) {
 	c := v.crawl
 	got := c.fetcher.Robots(ctx, v.lease.URL)
 	cost, o := &v.result.Cost, &v.result.Outcome
 	cost.Requests, cost.RobotsRequests = got.Requests, got.Requests
-	o.Answer = 0
 	if got.Requests > 0 {
 		o.End = got.End
 	}
+	rb := &frontier.Robots{Origin: v.flight, RetryAfter: got.RetryAfter, Robots: storage.Robots{
+		Access: string(got.Access), Status: got.Status, Fetched: got.End, Body: got.Body,
+	}}
 	if got.Err != nil {
 		if kindOf(got.Err) == fetcher.KindCanceled {
 			return
 		}
-		cost.Error = string(kindOf(got.Err))
-	}
-	rb := &frontier.Robots{Origin: origin, Robots: storage.Robots{
-		Access: string(got.Access), Status: got.Status, Fetched: got.End, Body: got.Body,
-	}}
-	if got.Err != nil {
-		rb.Detail = got.Err.Error()
+		rb.Kind, rb.Detail = string(kindOf(got.Err)), detailOf(got.Err)
+		cost.Error = rb.Kind
 	}
 	v.result.Robots = rb
 	if got.Access != robots.AccessUnreachable {
 		entry := c.robotsEntry(rb.Robots)
 		rb.CrawlDelay, _ = entry.Rules.CrawlDelay()
-		c.rules.Put(origin, entry)
+		c.rules.Put(v.flight, entry)
 		return
 	}
-	rb.Unreachable = true
+	rb.Fails = fails + 1
 	o.RetryAfter = got.RetryAfter
-	c.cfg.Log.Info("robots.txt unreachable, host deferred", "origin", origin, "status", got.Status, "error", rb.Detail)
+	v.unreachable(rb.Robots)
+	c.cfg.Log.Info("robots.txt cannot be had", "origin", v.flight, "failures", rb.Fails, "reason", robotsAnswer(rb.Robots))
 	if got.Err != nil {
-		v.hopeless(got.Err)
 		v.fallBack(got.Err)
 	}
 }
 
-// hopeless settles the URL of a host that there is no point in asking again.
-func (v *visitor) hopeless(err error) {
-	switch kind := kindOf(err); {
-	case kind == fetcher.KindBlocked, kind == fetcher.KindNXDomain && v.lease.Unreachable+1 >= triesNXDomain:
-		v.result.Outcome = errorOutcome(err, v.lease.Unreachable)
-		v.result.Robots = nil
+// unreachable says what becomes of a URL whose robots.txt cannot be had: it is parked, unless there is no point in asking again.
+func (v *visitor) unreachable(r storage.Robots) {
+	o := &v.result.Outcome
+	switch kind := fetcher.Kind(r.Kind); {
+	case kind == fetcher.KindBlocked:
+		o.Verdict, o.Reason, o.Detail = frontier.Refuse, RefusedBlocked, r.Detail
+	case kind == fetcher.KindNXDomain && r.Fails >= triesNXDomain:
+		o.Verdict, o.Reason, o.Detail = frontier.GiveUp, r.Kind, r.Detail
+	default:
+		o.Verdict, o.Fails, o.Detail = frontier.Park, r.Fails, robotsAnswer(r)
 	}
 }

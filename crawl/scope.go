@@ -29,6 +29,9 @@ const (
 	RefusedBlocked  = "blocked"  // its address may not be dialled
 )
 
+// refusals are the reasons that are counted even where there are none.
+var refusals = []string{RefusedRobots, RefusedScope, RefusedDepth, RefusedLimit, RefusedTrap, RefusedInvalid}
+
 // judge says whether a URL is in scope, whatever its depth. It is safe for concurrent use.
 type judge struct {
 	scope Scope

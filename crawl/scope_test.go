@@ -158,7 +158,8 @@ func TestTheRedirectOfASeedWidensTheScope(t *testing.T) {
 		if got := fmt.Sprint(n.fetched()); got != want {
 			t.Errorf("fetched %s, want %s", got, want)
 		}
-		if diff := cmp.Diff(map[string]int64{"scope": 1}, stats.URLs.Refused); diff != "" {
+		refused := map[string]int64{"robots": 0, "scope": 1, "depth": 0, "limit": 0, "trap": 0, "invalid": 0}
+		if diff := cmp.Diff(refused, stats.URLs.Refused); diff != "" {
 			t.Errorf("refused (-want +got):\n%s", diff)
 		}
 		// And it stays wide: what a seed redirects to is kept.

@@ -160,6 +160,9 @@ func newStats(dir *storage.Dir, total *Counters, gates []seen.Stats, hosts front
 		Hosts: HostStats{Known: hosts.Known, Active: hosts.Active, Deferred: hosts.Deferred},
 		Store: StoreStats{URLs: total.Admitted, Bytes: dir.Size()},
 	}
+	for _, reason := range refusals { // scripts find the common ones even if there are none
+		s.URLs.Refused[reason] = 0
+	}
 	for _, t := range []tally{total.Refused, total.RefusedLater} {
 		for reason, n := range t {
 			s.URLs.Refused[reason] += n
@@ -217,7 +220,7 @@ func storedStats(dir *storage.Dir) (Stats, error) {
 				hosts.Known++
 				switch {
 				case h.Queued == 0:
-				case h.Until.After(time.Now()):
+				case h.Until.After(time.Now()), h.Parked == h.Queued:
 					hosts.Deferred++
 				default:
 					hosts.Active++

@@ -87,7 +87,7 @@ func TestURLsAreListedByState(t *testing.T) {
 			"http://a.test/gone": "failed gone", "http://a.test/secret": "refused server", "http://a.test/no/way": "refused robots",
 			"http://a.test/busy": "queued status 500", "http://a.test/nofollow": "refused nofollow", "http://a.test/deep/2": "refused depth",
 			"http://out.test/": "refused exclude", "mailto:x": "refused scheme", "http://": "refused invalid",
-			"http://moody.test/": "queued", "http://hang.test/": "leased",
+			"http://moody.test/": "queued robots unreachable", "http://hang.test/": "leased",
 		}
 		if !live {
 			want["http://hang.test/"] = "queued"
@@ -141,7 +141,7 @@ func TestExplain(t *testing.T) {
 		{"http://a.test/nofollow", verdictsOf{"scope": "in scope", "robots": "allowed", "seen": "new", "state": "refused", "host": "*"}},
 		{"http://a.test/deep/2", verdictsOf{"scope": "in scope", "robots": "allowed", "seen": "new", "state": "refused", "host": "*"}},
 		{"http://a.test/never-met", verdictsOf{"scope": "in scope", "robots": "allowed", "seen": "new", "state": "unknown", "host": "*"}},
-		{"http://out.test/", verdictsOf{"scope": "exclude", "robots": "unknown", "seen": "new", "state": "refused", "host": "idle/unknown"}},
+		{"http://out.test/", verdictsOf{"scope": "out of scope", "robots": "unknown", "seen": "new", "state": "refused", "host": "idle/unknown"}},
 		{"http://www.test/", verdictsOf{"scope": "in scope", "robots": "allowed", "seen": "seen", "state": "queued", "host": "waiting/known"}},
 		{"http://moody.test/", verdictsOf{"scope": "in scope", "robots": "unreachable", "seen": "seen", "state": "queued", "host": "deferred"}},
 		{"http://hang.test/", verdictsOf{"scope": "in scope", "robots": "allowed", "seen": "seen", "state": "leased/queued", "host": "leased/known"}},

@@ -35,7 +35,7 @@ type visitor struct {
 // land lets others ask for the robots.txt, now that what it says is durable.
 func (v *visitor) land() {
 	if v.flight != "" {
-		v.crawl.flights.end(v.flight)
+		v.crawl.flights.end(v.flight, v.result.Robots != nil && v.result.Robots.Fails > 0)
 	}
 }
 
@@ -108,8 +108,7 @@ func (v *visitor) fallBack(err error) {
 	}
 	o := &v.result.Outcome
 	o.Verdict, o.HostFailed, o.Reason = frontier.GiveUp, false, string(kindOf(err))
-	o.Detail = err.Error() + "; " + plain.String() + " is tried instead"
-	v.result.Robots = nil
+	o.Detail = detailOf(err) + "; " + plain.String() + " is tried instead"
 	v.links = []frontier.Link{{URL: plain, Redirect: true, Seed: true}}
 }
 

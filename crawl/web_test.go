@@ -1,10 +1,15 @@
 package crawl_test
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"crawler/crawl"
 	"crawler/frontier"
@@ -152,4 +157,75 @@ func TestHostsWithoutARobotsFileToObeyAreLeftForAnotherRun(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A host may have several origins; that robots.txt of one cannot be had says nothing of the others.
+func TestAnOriginWithoutAReachableRobotsFileDoesNotHoldUpTheOthersOfItsHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t, pages{"h.test/": links("https://h.test/x", "https://h.test/y", "/1", "/2"), "h.test/1": "", "h.test/2": ""})
+		dir := t.TempDir()
+		run(t, dir, n.on(nil), crawl.ErrUnreachable, "http://h.test/")
+		want := map[string]string{
+			"http://h.test/": "fetched", "http://h.test/1": "fetched", "http://h.test/2": "fetched",
+			"https://h.test/x": "queued robots unreachable", "https://h.test/y": "queued robots unreachable",
+		}
+		if diff := cmp.Diff(want, stored(t, dir)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A host that dies for good must not keep a crawl from ending, whether robots.txt is obeyed or known or not.
+func TestAHostThatDiesDoesNotKeepACrawlFromEnding(t *testing.T) {
+	for _, obey := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			// It answers for robots.txt and its front page, and then breaks every connection off.
+			site := pages{"h.test/": links("/1", "/2", "/3", "/4", "/5", "/6"), "a.test/": ""}
+			n := newNetwork(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Host == "h.test" && len(r.URL.Path) == 2 {
+					panic(http.ErrAbortHandler)
+				}
+				site.ServeHTTP(w, r)
+			}))
+			begin := time.Now()
+			stats := run(t, t.TempDir(), n.on(func(cfg *crawl.Config) {
+				cfg.Politeness = delayed(s)
+				cfg.Politeness.Default.ObeyRobots = obey
+			}), crawl.ErrUnreachable, "http://h.test/", "http://a.test/")
+			if took := time.Since(begin); took > 10*time.Minute {
+				t.Errorf("the crawl took %v", took)
+			}
+			if u := stats.URLs; u.Fetched != 2 || u.Queued+u.Failed != 6 {
+				t.Errorf("%+v", u)
+			}
+		})
+	}
+}
+
+// A seed that nobody has answered is tried anew when it is given again: the network may have changed meanwhile.
+func TestASeedThatWasNotAnsweredIsTriedAnewWhenItIsGivenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t, pages{"a.test/": links("/1"), "a.test/1": ""})
+		failing := func(kind error) func(context.Context, string, string) (net.Conn, error) {
+			return func(context.Context, string, string) (net.Conn, error) { return nil, kind }
+		}
+		dir := t.TempDir()
+		gone := failing(&net.DNSError{IsNotFound: true})
+		run(t, dir, over(gone, nil), crawl.ErrFinished, "http://a.test/")
+		if got := stored(t, dir)["http://a.test/"]; got != "failed nxdomain" {
+			t.Errorf("without a network the seed is %q", got)
+		}
+		run(t, dir, n.on(nil), crawl.ErrFinished) // not given again: it stays as it is
+		if n.count("a.test/") != 0 {
+			t.Error("the seed was tried again although it was not given again")
+		}
+		stats := run(t, dir, n.on(nil), crawl.ErrFinished, "http://a.test/")
+		if stats.URLs.Fetched != 2 || stats.URLs.Failed != 0 {
+			t.Errorf("%+v", stats.URLs)
+		}
+		run(t, dir, n.on(nil), crawl.ErrFinished, "http://a.test/")
+		if got := n.count("a.test/"); got != 1 {
+			t.Errorf("the seed was fetched %d times", got)
+		}
+	})
 }

@@ -97,6 +97,23 @@ func (b *Batch) Meet(id storage.ID, l Link) error {
 	return nil
 }
 
+// Reopen queues a URL of a host once more that was settled, as if it had not been tried.
+func (b *Batch) Reopen(id storage.ID, host string) error {
+	r, err := b.tx.Record(id)
+	if err != nil || r.State == storage.Queued {
+		return err
+	}
+	h, err := b.host(host)
+	if err != nil {
+		return err
+	}
+	h.Queued++
+	h.dirty = true
+	return b.tx.SetRecord(id, h.ID, storage.Record{
+		State: storage.Queued, Depth: r.Depth, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Fallback: r.Fallback,
+	})
+}
+
 // Finish closes the lease of a URL. It returns the URL's record as it is now, and false if the outcome has been applied
 // before or the URL is not queued any more, which makes a result applied twice harmless.
 func (b *Batch) Finish(id storage.ID, host string, o Outcome) (storage.Record, bool, error) {
@@ -121,6 +138,10 @@ func (b *Batch) Finish(id storage.ID, host string, o Outcome) (storage.Record, b
 	if o.Verdict == PutBack {
 		return r, true, nil
 	}
+	if r.Parked {
+		r.Parked = false
+		h.Parked--
+	}
 	b.settle(&r, h, o, end)
 	return r, true, b.tx.SetRecord(id, h.ID, r)
 }
@@ -134,9 +155,16 @@ func (b *Batch) learn(h *touched, o Outcome, end time.Time) {
 		}
 		h.Answer += (o.Answer - h.Answer) / 4
 	}
-	if o.HostFailed {
+	if o.Status != 0 {
+		h.Silent = 0
+	}
+	switch {
+	case o.HostFailed:
 		h.Fails++
-	} else if o.Verdict != PutBack && !o.End.IsZero() {
+		if o.Status == 0 {
+			h.Silent++
+		}
+	case o.Verdict != PutBack && o.Verdict != Park && !o.End.IsZero():
 		h.Fails = 0
 	}
 	switch {
@@ -156,6 +184,12 @@ func (h *touched) leave(t time.Time, why string) {
 
 // settle changes the record of a URL as the outcome of a lease that ended says.
 func (b *Batch) settle(r *storage.Record, h *touched, o Outcome, end time.Time) {
+	if o.Verdict == Park {
+		r.Reason, r.Detail, r.Due, r.Parked = WhyRobots, o.Detail, o.Until, true
+		h.Parked++
+		h.Unreachable = o.Fails
+		return
+	}
 	r.Reason, r.Detail = o.Reason, o.Detail
 	r.Status, r.Bytes, r.MediaType = o.Status, o.Bytes, o.MediaType
 	r.Due = time.Time{}
@@ -184,21 +218,33 @@ func (b *Batch) settle(r *storage.Record, h *touched, o Outcome, end time.Time) 
 	h.Queued--
 }
 
-// Robots keeps a robots.txt that was asked for and takes over what it says about the host.
-func (b *Batch) Robots(host string, rb Robots) error {
+// Robots keeps a robots.txt that was asked for and takes over what it says about the host. If it could not be had, it
+// returns when it may be asked for again, which is later each time.
+func (b *Batch) Robots(host string, rb Robots) (next time.Time, err error) {
 	h, err := b.host(host)
 	if err != nil {
-		return err
+		return next, err
+	}
+	before, _, err := b.tx.Robots(rb.Origin)
+	if err != nil {
+		return next, err
 	}
 	h.dirty = true
-	if rb.Unreachable {
-		h.Unreachable++
-		h.leave(rb.Fetched.Add(b.f.backoff(h.Unreachable)), WhyRobots)
-		return b.tx.SetRobots(rb.Origin, rb.Robots)
+	if rb.Fails > 0 {
+		pause := rb.RetryAfter
+		if pause == 0 {
+			pause = b.f.backoff(rb.Fails)
+		}
+		rb.Next = rb.Fetched.Add(pause)
+		rb.CrawlDelay = before.CrawlDelay
+	} else {
+		h.Silent, h.Unreachable = 0, 0
+		// A host may have several origins; the longest of their delays counts.
+		if rb.CrawlDelay > h.CrawlDelay || before.CrawlDelay == h.CrawlDelay {
+			h.CrawlDelay = rb.CrawlDelay
+		}
 	}
-	h.Unreachable = 0
-	h.CrawlDelay = rb.CrawlDelay
-	return b.tx.SetRobots(rb.Origin, rb.Robots)
+	return rb.Next, b.tx.SetRobots(rb.Origin, rb.Robots)
 }
 
 // Why a host is left alone, unless it failed: then the outcome's Reason says it.

@@ -54,12 +54,14 @@ type Lease struct {
 	Host       string
 	Record     storage.Record
 	Politeness Politeness
-	// Unreachable counts the failures in a row to get the host's robots.txt.
-	Unreachable int
 }
 
-// stuckAfter is the number of failures in a row to get a host's robots.txt after which a crawl need not wait for the host.
-const stuckAfter = 5
+// A crawl need not wait for a host after this many failures in a row to get its robots.txt, this many requests in a row without an answer, or
+// this many answers in a row that say that it is in trouble.
+const (
+	stuckAfter   = 5
+	troubleAfter = 10
+)
 
 // ErrDetached means that a partition was asked for that is not attached.
 var ErrDetached = errors.New("frontier: partition is not attached")

@@ -190,17 +190,32 @@ func (w *world) conclude(l *frontier.Lease, o frontier.Outcome) (r storage.Recor
 	return r
 }
 
-// robots commits what a request for robots.txt under a lease brought, and puts the lease back.
+// robots commits what a request for robots.txt under a lease brought, and puts the lease back, or parks it if it was a failure.
 func (w *world) robots(l *frontier.Lease, rb frontier.Robots) {
 	w.Helper()
 	rb.Origin, rb.Fetched = l.URL.Origin(), time.Now()
 	w.batch(func(_ *storage.Tx, b *frontier.Batch) error {
-		if err := b.Robots(l.Host, rb); err != nil {
+		until, err := b.Robots(l.Host, rb)
+		if err != nil {
 			return err
 		}
-		_, _, err := b.Finish(l.ID, l.Host, frontier.Outcome{Verdict: frontier.PutBack, End: rb.Fetched})
+		o := frontier.Outcome{Verdict: frontier.PutBack, End: rb.Fetched}
+		if rb.Fails > 0 {
+			o.Verdict, o.Until, o.Fails = frontier.Park, until, rb.Fails
+		}
+		_, _, err = b.Finish(l.ID, l.Host, o)
 		return err
 	})
+}
+
+// noRobots is what comes of a robots.txt that could not be had for the n-th time in a row.
+func noRobots(n int) frontier.Robots {
+	return frontier.Robots{Robots: storage.Robots{Access: "unreachable", Fails: n}}
+}
+
+// delayRobots is a robots.txt with a Crawl-delay.
+func delayRobots(d time.Duration) frontier.Robots {
+	return frontier.Robots{Robots: storage.Robots{Access: "rules", CrawlDelay: d}}
 }
 
 func (w *world) record(id storage.ID) (r storage.Record) {

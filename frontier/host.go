@@ -23,7 +23,11 @@ type host struct {
 	polite Politeness
 }
 
+// newHost returns a host as stored. Times that a clock set wrong has put far into the future are not believed.
 func newHost(name string, part *partition, stored storage.Host) *host {
+	now := time.Now()
+	stored.LastEnd = earliest(stored.LastEnd, now)
+	stored.Until = earliest(stored.Until, now.Add(longestPause))
 	return &host{Host: stored, name: name, part: part, last: stored.LastEnd, place: unscheduled}
 }
 
@@ -53,7 +57,7 @@ func (h *host) read(now time.Time) (*Lease, error) {
 		}
 		l = &Lease{
 			Partition: h.part.n, ID: id, URL: u, Host: h.name, Record: record,
-			Politeness: h.polite, Unreachable: h.Unreachable,
+			Politeness: h.polite,
 		}
 		return nil
 	})
@@ -119,6 +123,16 @@ func (h *host) when() time.Time {
 		last = latest(start, last)
 	}
 	return latest(last.Add(h.delay()), latest(h.Until, h.ready))
+}
+
+// longestPause bounds the time for which a host is left alone, whatever it asks for.
+const longestPause = 24 * time.Hour
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func latest(a, b time.Time) time.Time {

@@ -50,11 +50,17 @@ const (
 	TryAgain
 	// PutBack: the URL was not fetched and goes back as it was.
 	PutBack
+	// Park: the URL was not fetched, since the robots.txt that governs it cannot be had; it waits until Outcome.Until. The
+	// other URLs of its host do not.
+	Park
 )
 
 // Outcome is what became of a lease.
 type Outcome struct {
 	Verdict Verdict
+	// Until is when a parked URL may be tried, and Fails how often in a row its robots.txt could not be had.
+	Until time.Time
+	Fails int
 	// Reason and Detail say why, for every verdict but Settled and PutBack.
 	Reason, Detail string
 	// Status, Bytes and MediaType are those of the answer.
@@ -74,9 +80,8 @@ type Outcome struct {
 // Robots is a robots.txt that was asked for under a lease.
 type Robots struct {
 	Origin string
+	// Robots is what came of it. Fails counts this failure too, 0 says that it was no failure; Next is left zero.
 	storage.Robots
-	// CrawlDelay is what the rules for this crawler ask for, 0 for nothing.
-	CrawlDelay time.Duration
-	// Unreachable says that the rules are not known: the host is deferred.
-	Unreachable bool
+	// RetryAfter is how long the host asks to wait before it is asked again, 0 if it does not.
+	RetryAfter time.Duration
 }

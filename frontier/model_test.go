@@ -293,7 +293,7 @@ func (m *model) leaseWithin(patience time.Duration) {
 	if u == nil {
 		m.fatalf("leased %s, want one of %v", l.URL, urls)
 	}
-	if l.Record.Depth != u.depth || l.Record.Tries != u.tries || l.Unreachable != m.hosts[l.Host].unreachable {
+	if l.Record.Depth != u.depth || l.Record.Tries != u.tries {
 		m.fatalf("lease is %+v, want it to be of %+v", l, u)
 	}
 	u.leased = now
@@ -309,14 +309,24 @@ func (m *model) finish(rt *rapid.T) {
 	outcomes := make([]frontier.Outcome, n)
 	robots := make([]*frontier.Robots, n)
 	for i := range outcomes {
-		outcomes[i], robots[i] = m.drawOutcome(rt)
+		outcomes[i], robots[i] = m.drawOutcome(rt, m.leases[i].Host)
+	}
+	fails := make(map[string]int) // to get robots.txt, so far
+	for name, h := range m.hosts {
+		fails[name] = h.unreachable
 	}
 	if !m.batch(func(_ *storage.Tx, b *frontier.Batch) error {
 		for i, l := range m.leases[:n] {
 			if robots[i] != nil {
-				if err := b.Robots(l.Host, *robots[i]); err != nil {
+				if robots[i].Fails > 0 {
+					robots[i].Fails = fails[l.Host] + 1
+				}
+				fails[l.Host] = robots[i].Fails
+				var err error
+				if outcomes[i].Until, err = b.Robots(l.Host, *robots[i]); err != nil {
 					return err
 				}
+				outcomes[i].Fails = robots[i].Fails
 			}
 			if _, ok, err := b.Finish(l.ID, l.Host, outcomes[i]); err != nil || !ok {
 				return fmt.Errorf("finish says %v: %w", ok, err)
@@ -333,7 +343,7 @@ func (m *model) finish(rt *rapid.T) {
 	time.Sleep(ms) // so that no URL has two outcomes at one time
 }
 
-func (m *model) drawOutcome(rt *rapid.T) (frontier.Outcome, *frontier.Robots) {
+func (m *model) drawOutcome(rt *rapid.T, host string) (frontier.Outcome, *frontier.Robots) {
 	o := frontier.Outcome{
 		Verdict: rapid.SampledFrom([]frontier.Verdict{
 			frontier.Settled, frontier.Settled, frontier.GiveUp, frontier.Refuse, frontier.TryAgain, frontier.TryAgain, frontier.PutBack,
@@ -348,12 +358,13 @@ func (m *model) drawOutcome(rt *rapid.T) (frontier.Outcome, *frontier.Robots) {
 	if rapid.IntRange(0, 4).Draw(rt, "robots") < 4 {
 		return o, nil
 	}
-	return o, &frontier.Robots{
-		Origin:      "http://" + rapid.SampledFrom(m.names).Draw(rt, "origin"),
-		Robots:      storage.Robots{Fetched: time.Now()},
-		CrawlDelay:  rapid.SampledFrom([]time.Duration{0, 5 * s, time.Hour}).Draw(rt, "crawl delay"),
-		Unreachable: rapid.Bool().Draw(rt, "unreachable"),
+	rb := &frontier.Robots{Origin: "http://" + host, Robots: storage.Robots{Fetched: time.Now()}}
+	if rapid.Bool().Draw(rt, "unreachable") {
+		rb.Fails, o.Verdict = 1, frontier.Park
+	} else {
+		rb.CrawlDelay = rapid.SampledFrom([]time.Duration{0, 5 * s, time.Hour}).Draw(rt, "crawl delay")
 	}
+	return o, rb
 }
 
 func pauseOf(fails int) time.Duration {
@@ -367,9 +378,8 @@ func pauseOf(fails int) time.Duration {
 func (m *model) apply(l *frontier.Lease, o frontier.Outcome, rb *frontier.Robots) {
 	now := time.Now()
 	h := m.hosts[l.Host]
-	if rb != nil && rb.Unreachable {
+	if rb != nil && rb.Fails > 0 {
 		h.unreachable++
-		h.until = latest(h.until, now.Add(pauseOf(h.unreachable)))
 	} else if rb != nil {
 		h.unreachable, h.crawlDelay = 0, rb.CrawlDelay
 	}
@@ -383,7 +393,7 @@ func (m *model) apply(l *frontier.Lease, o frontier.Outcome, rb *frontier.Robots
 	}
 	if o.HostFailed {
 		h.fails++
-	} else if !o.End.IsZero() && o.Verdict != frontier.PutBack {
+	} else if !o.End.IsZero() && o.Verdict != frontier.PutBack && o.Verdict != frontier.Park {
 		h.fails = 0
 	}
 	if o.RetryAfter > 0 {
@@ -394,6 +404,8 @@ func (m *model) apply(l *frontier.Lease, o frontier.Outcome, rb *frontier.Robots
 	u := h.urls[slices.IndexFunc(h.urls, func(u *modelURL) bool { return u.id == l.ID })]
 	u.leased = time.Time{}
 	switch o.Verdict {
+	case frontier.Park:
+		u.due = now.Add(pauseOf(h.unreachable))
 	case frontier.Settled:
 		u.state = storage.Fetched
 	case frontier.GiveUp:

@@ -311,7 +311,8 @@ func TestStats(t *testing.T) {
 		}
 		check(frontier.Stats{Known: 2}, true)
 		w.batch(func(_ *storage.Tx, b *frontier.Batch) error { // a host of which nothing is admitted is not known
-			return b.Robots("c.example", frontier.Robots{Origin: "http://c.example"})
+			_, err := b.Robots("c.example", frontier.Robots{Origin: "http://c.example", Robots: storage.Robots{Access: "rules"}})
+			return err
 		})
 		w.restart(false)
 		check(frontier.Stats{Known: 2}, true)
@@ -321,7 +322,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-func TestStuckOnlyIfEveryHostIsUnreachable(t *testing.T) {
+func TestStuckOnlyIfEveryHostIsHopeless(t *testing.T) {
 	inWorld(t, frontier.Config{}, func(w *world) {
 		check := func(want int) {
 			t.Helper()
@@ -329,13 +330,16 @@ func TestStuckOnlyIfEveryHostIsUnreachable(t *testing.T) {
 				t.Errorf("stuck: %d, want %d", got, want)
 			}
 		}
-		unreachable := func(l *frontier.Lease) { w.robots(l, frontier.Robots{Unreachable: true}) }
 		check(0)
 		w.admit(page("a.example", 0))
-		for range 5 {
+		for n := range 5 {
 			check(0)
-			unreachable(w.lease())
+			w.robots(w.lease(), noRobots(n+1))
 		}
+		check(1)
+		w.admit(page("a.example", 1)) // perhaps of an origin that can be reached
+		check(0)
+		w.robots(w.leaseAt(76*s, page("a.example", 1)), noRobots(6))
 		check(1)
 		w.admit(page("b.example", 0))
 		check(0)
@@ -345,12 +349,34 @@ func TestStuckOnlyIfEveryHostIsUnreachable(t *testing.T) {
 		check(1)
 		l = w.lease()
 		check(0) // it is being tried
-		unreachable(l)
+		w.robots(l, noRobots(6))
 		check(1)
-		w.admit(page("b.example", 1))
-		for range 10 {
-			unreachable(w.lease())
-		}
-		check(2)
 	})
+	for _, test := range []struct {
+		name    string
+		outcome frontier.Outcome
+		want    int // failures in a row
+	}{
+		{"a host that does not answer", frontier.Outcome{Verdict: frontier.TryAgain, HostFailed: true}, 5},
+		{"a host that answers with trouble", frontier.Outcome{Verdict: frontier.TryAgain, HostFailed: true, Status: 503}, 10},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inWorld(t, frontier.Config{}, func(w *world) {
+				w.admit(pages("a.example", 12)...)
+				for n := range test.want {
+					if w.Stuck() != 0 {
+						t.Fatalf("stuck after %d failures, want %d", n, test.want)
+					}
+					w.finish(w.lease(), test.outcome)
+				}
+				if w.Stuck() != 1 {
+					t.Errorf("not stuck after %d failures", test.want)
+				}
+				w.finish(w.lease(), settled)
+				if w.Stuck() != 0 {
+					t.Error("stuck although the host has answered")
+				}
+			})
+		})
+	}
 }

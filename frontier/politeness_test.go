@@ -311,7 +311,7 @@ func TestCrawlDelay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			inWorld(t, politeness(test.change), func(w *world) {
 				w.admit(page("a.example", 0))
-				w.robots(w.lease(), frontier.Robots{CrawlDelay: test.asked})
+				w.robots(w.lease(), delayRobots(test.asked))
 				if got := w.Host("a.example").Delay; got != test.want {
 					t.Errorf("delay in force: %v, want %v", got, test.want)
 				}
@@ -327,10 +327,7 @@ func TestAHostWithoutReachableRobotsIsDeferredAndComesBack(t *testing.T) {
 		at := time.Duration(0)
 		for n := range 6 {
 			l := w.leaseAt(at, page("a.example", 0))
-			if l.Unreachable != n {
-				t.Errorf("the lease counts %d failures, want %d", l.Unreachable, n)
-			}
-			w.robots(l, frontier.Robots{Unreachable: true, Robots: storage.Robots{Status: 503}})
+			w.robots(l, noRobots(n+1))
 			at += 5 * s << n
 			got := w.Host("a.example")
 			if got.State != "deferred" || got.Why != frontier.WhyRobots || !got.Due.Equal(w.start.Add(at)) {
@@ -344,16 +341,36 @@ func TestAHostWithoutReachableRobotsIsDeferredAndComesBack(t *testing.T) {
 			t.Errorf("the URL is %v after %d tries, want queued after none", r.State, r.Tries)
 		}
 		l := w.leaseAt(at, page("a.example", 0))
-		w.robots(l, frontier.Robots{CrawlDelay: 3 * s})
+		w.robots(l, delayRobots(3*s))
 		if w.Stuck() != 0 {
 			t.Error("stuck although robots.txt has come")
 		}
 		l = w.leaseAt(at+3*s, page("a.example", 0))
-		if l.Unreachable != 0 {
-			t.Errorf("the lease counts %d failures, want 0", l.Unreachable)
-		}
-		w.robots(l, frontier.Robots{Unreachable: true})
+		w.robots(l, noRobots(1))
 		w.leaseAt(at+8*s, page("a.example", 0)) // it counts from 1 again
+	})
+}
+
+// A host may have several origins, and robots.txt of one of them says nothing about the others.
+func TestAnOriginWithoutReachableRobotsDoesNotHoldUpTheOthersOfItsHost(t *testing.T) {
+	inWorld(t, eager, func(w *world) {
+		w.admit("https://a.example/0", page("a.example", 1), page("a.example", 2))
+		l := w.leaseAt(0, "https://a.example/0")
+		w.robots(l, noRobots(1))
+		if got := w.Host("a.example").State; got != "waiting" {
+			t.Errorf("the host is %s", got)
+		}
+		l = w.leaseAt(0, page("a.example", 1))
+		w.robots(l, delayRobots(2*s))
+		l = w.leaseAt(2*s, page("a.example", 1))
+		w.finish(l, settled)
+		w.finish(w.leaseAt(4*s, page("a.example", 2)), settled)
+		if got := w.Host("a.example"); got.State != "deferred" || got.Why != frontier.WhyRobots {
+			t.Errorf("the host is %+v, want deferred", got)
+		}
+		l = w.leaseAt(6*s, "https://a.example/0")
+		w.robots(l, delayRobots(0))
+		w.leaseAt(8*s, "https://a.example/0") // the other origin's delay holds
 	})
 }
 

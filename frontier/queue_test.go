@@ -350,7 +350,9 @@ func TestABatchThatIsRolledBackLeavesNoTrace(t *testing.T) {
 			if _, err := admit(tx, b, frontier.Link{URL: parse(t, page("b.example", 0))}); err != nil {
 				return err
 			}
-			if err := b.Robots(l.Host, frontier.Robots{Origin: l.URL.Origin(), Unreachable: true}); err != nil {
+			rb := noRobots(1)
+			rb.Origin = l.URL.Origin()
+			if _, err := b.Robots(l.Host, rb); err != nil {
 				return err
 			}
 			if _, _, err := b.Finish(l.ID, l.Host, frontier.Outcome{RetryAfter: s, End: time.Now()}); err != nil {

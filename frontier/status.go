@@ -42,6 +42,8 @@ func (h *host) deferral(now time.Time) string {
 		return h.Why
 	case h.polite.Hours.Next(now).After(now):
 		return WhyHours
+	case h.Parked > 0 && h.Parked >= h.waiting() && h.ready.After(now):
+		return WhyRobots
 	}
 	return ""
 }
@@ -53,8 +55,8 @@ func (f *Frontier) Idle() bool {
 	return len(f.hosts) == 0
 }
 
-// Stuck returns the number of hosts with queued URLs if the robots.txt of every one of them has been found unreachable
-// so often that there is no point in waiting for it, and 0 otherwise.
+// Stuck returns the number of hosts with queued URLs if every one of them has failed so often in a row that there is no point
+// in waiting for it, and 0 otherwise.
 func (f *Frontier) Stuck() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,11 +64,17 @@ func (f *Frontier) Stuck() int {
 		return 0
 	}
 	for _, h := range f.hosts {
-		if h.Unreachable < stuckAfter {
+		if !h.hopeless() {
 			return 0
 		}
 	}
 	return len(f.hosts)
+}
+
+// hopeless reports whether the host has failed so often in a row that a crawl need not wait for it.
+func (h *host) hopeless() bool {
+	parked := h.Parked == h.Queued && h.Unreachable >= stuckAfter
+	return parked || h.Silent >= stuckAfter || h.Fails >= troubleAfter
 }
 
 // HostStatus says how a host stands.

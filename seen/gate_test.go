@@ -466,7 +466,7 @@ func TestStatsDescribeTheFilter(t *testing.T) {
 	}
 	got.Occupancy = 0
 	want := seen.FilterStats{
-		Kind: "split-block", Generation: 1, Bits: filter.Bits(), Hashes: 8, Keys: 5000, Capacity: 10_000,
+		Kind: "blocked", Generation: 1, Bits: filter.Bits(), Hashes: 8, Keys: 5000, Capacity: 10_000,
 		BitsPerKey: float64(filter.Bits()) / 10_000, MemoryBytes: filter.Bits() / 8, Covered: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

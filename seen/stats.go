@@ -108,7 +108,7 @@ func (g *Gate) Stats() Stats {
 		FPRTarget:    g.cfg.TargetFPR,
 		FPRPredicted: gen.filter.FPR(keys),
 		Filter: FilterStats{
-			Kind:        "split-block",
+			Kind:        "blocked",
 			Generation:  gen.number,
 			Bits:        gen.filter.Bits(),
 			Hashes:      hashes,

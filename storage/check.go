@@ -109,12 +109,17 @@ func checkHosts(t *Tx, a *audit) {
 		if uint64(h.ID) > t.hosts.Sequence() || h.ID == 0 {
 			a.fault("hosts: %s has the number %d, which was not given", name, h.ID)
 		}
-		n := 0
+		n, parked := 0, 0
 		for _, table := range []*bbolt.Bucket{t.queue, t.later} {
 			for key := range withPrefix(table, h.ID) {
 				n++
-				t.checkPlace(a, h.ID, key)
+				if t.checkPlace(a, h.ID, key) {
+					parked++
+				}
 			}
+		}
+		if parked != h.Parked {
+			a.fault("hosts: %s counts %d parked URLs, its queues hold %d", name, h.Parked, parked)
 		}
 		if n != h.Queued {
 			a.fault("hosts: %s counts %d queued URLs, its queues hold %d", name, h.Queued, n)
@@ -138,21 +143,23 @@ func checkHosts(t *Tx, a *audit) {
 	}
 }
 
-// checkPlace reports an entry of a host's queues that is not where the URL's record says.
-func (t *Tx) checkPlace(a *audit, host uint32, key []byte) {
+// checkPlace reports an entry of a host's queues that is not where the URL's record says. It returns whether the URL is
+// parked.
+func (t *Tx) checkPlace(a *audit, host uint32, key []byte) (parked bool) {
 	id, err := decodeID(key[max(len(key)-8, 0):])
 	if err != nil {
 		a.fault("queues: %x: %w", key, err)
-		return
+		return false
 	}
 	r, err := t.Record(id)
 	if err != nil {
 		a.fault("queues: %d: %w", id, err)
-		return
+		return false
 	}
 	if _, at := t.place(id, host, &r); r.State != Queued || !bytes.Equal(at, key) { // no key fits both queues
 		a.fault("queues: URL %d stands where its record (%v, depth %d, due %v) does not say", id, r.State, r.Depth, r.Due)
 	}
+	return r.Parked
 }
 
 // checkRest reads the tables that stand alone.

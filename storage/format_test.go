@@ -71,7 +71,7 @@ func TestValuesComeBackAsTheyWerePut(t *testing.T) {
 			r := storage.Record{
 				State: storage.State(rapid.IntRange(1, 4).Draw(t, "state")), Reason: text.Draw(t, "reason"), Detail: text.Draw(t, "detail"),
 				Depth: number.Draw(t, "depth"), Hops: number.Draw(t, "hops"), Via: ref.Draw(t, "via"),
-				Seed: rapid.Bool().Draw(t, "seed"), Fallback: rapid.Bool().Draw(t, "fallback"),
+				Seed: rapid.Bool().Draw(t, "seed"), Fallback: rapid.Bool().Draw(t, "fallback"), Parked: rapid.Bool().Draw(t, "parked"),
 				Tries: number.Draw(t, "tries"), Due: when.Draw(t, "due"), Status: number.Draw(t, "status"),
 				Bytes: rapid.Int64().Draw(t, "bytes"), MediaType: text.Draw(t, "type"), Fetched: when.Draw(t, "fetched"),
 			}
@@ -83,7 +83,8 @@ func TestValuesComeBackAsTheyWerePut(t *testing.T) {
 			h := storage.Host{
 				ID: rapid.Uint32().Draw(t, "id"), Admitted: number.Draw(t, "admitted"), Queued: number.Draw(t, "queued"),
 				LastEnd: when.Draw(t, "last"), Answer: time.Duration(rapid.Int64().Draw(t, "answer")),
-				Fails: number.Draw(t, "fails"), Unreachable: number.Draw(t, "unreachable"),
+				Fails: number.Draw(t, "fails"), Silent: number.Draw(t, "silent"), Parked: number.Draw(t, "parked"),
+				Unreachable: number.Draw(t, "unreachable"),
 				Until: when.Draw(t, "until"), Why: text.Draw(t, "why"), CrawlDelay: time.Duration(rapid.Int64().Draw(t, "delay")),
 			}
 			must(t, tx.SetHost("h", h))
@@ -110,8 +111,9 @@ func TestValuesComeBackAsTheyWerePut(t *testing.T) {
 			equal(t, gotLinks, links)
 
 			b := storage.Robots{
-				Access: text.Draw(t, "access"), Status: number.Draw(t, "status"), Detail: text.Draw(t, "detail"),
-				Fetched: when.Draw(t, "fetched"), Body: rapid.SliceOf(rapid.Byte()).Draw(t, "body"),
+				Access: text.Draw(t, "access"), Status: number.Draw(t, "status"), Kind: text.Draw(t, "kind"), Detail: text.Draw(t, "detail"),
+				Fetched: when.Draw(t, "fetched"), Fails: number.Draw(t, "fails"), Next: when.Draw(t, "next"),
+				CrawlDelay: time.Duration(rapid.Int64().Draw(t, "delay")), Body: rapid.SliceOf(rapid.Byte()).Draw(t, "body"),
 			}
 			must(t, tx.SetRobots("o", b))
 			gotRobots, found, err := tx.Robots("o")
@@ -180,7 +182,7 @@ func TestNonsenseIsDamage(t *testing.T) {
 func TestFieldsOutOfRangeAreDamage(t *testing.T) {
 	record := func(state byte) []byte { return append([]byte{1, state}, make([]byte, 13)...) }
 	host := func(number uint64) []byte {
-		return append(binary.AppendUvarint([]byte{1}, number), make([]byte, 9)...)
+		return append(binary.AppendUvarint([]byte{1}, number), make([]byte, 11)...)
 	}
 	for name, tt := range map[string]struct {
 		format string

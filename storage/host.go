@@ -17,7 +17,9 @@ type Host struct {
 	LastEnd time.Time     // end of the last request
 	Answer  time.Duration // moving average of the time to answer
 	Fails   int           // host-level failures in a row
-	// Unreachable counts failures in a row to get its robots.txt.
+	Silent  int           // requests in a row that got no answer at all
+	Parked  int           // of the queued URLs, those whose robots.txt cannot be had
+	// Unreachable counts the failures in a row to get the robots.txt for which one was parked last.
 	Unreachable int
 	Until       time.Time     // no request before
 	Why         string        // the reason for Until
@@ -34,6 +36,8 @@ func (h *Host) encode() []byte {
 	b = appendTime(b, h.LastEnd)
 	b = binary.AppendVarint(b, int64(h.Answer))
 	b = binary.AppendVarint(b, int64(h.Fails))
+	b = binary.AppendVarint(b, int64(h.Silent))
+	b = binary.AppendVarint(b, int64(h.Parked))
 	b = binary.AppendVarint(b, int64(h.Unreachable))
 	b = appendTime(b, h.Until)
 	b = appendString(b, h.Why)
@@ -48,7 +52,7 @@ func decodeHost(b []byte) (Host, error) {
 	}
 	h := Host{
 		ID: uint32(id), Admitted: d.int(), Queued: d.int(), LastEnd: d.time(),
-		Answer: time.Duration(d.varint()), Fails: d.int(), Unreachable: d.int(),
+		Answer: time.Duration(d.varint()), Fails: d.int(), Silent: d.int(), Parked: d.int(), Unreachable: d.int(),
 		Until: d.time(), Why: d.string(), CrawlDelay: time.Duration(d.varint()),
 	}
 	return h, d.done()

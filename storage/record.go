@@ -43,6 +43,7 @@ type Record struct {
 	Via       Ref       // the page on which it was first met
 	Seed      bool      // a seed or the target of a seed's redirect
 	Fallback  bool      // a seed written without a scheme, to be tried over http should https not answer
+	Parked    bool      // while Queued: it waits for a robots.txt that cannot be had
 	Tries     int       // fetches that did not settle it
 	Due       time.Time // while Queued: not before; zero when only the host's politeness counts
 	Status    int       // HTTP status of the last answer, 0 for none
@@ -56,6 +57,7 @@ const recordVersion = 1
 const (
 	flagSeed = 1 << iota
 	flagFallback
+	flagParked
 )
 
 func (r *Record) encode() []byte {
@@ -65,6 +67,9 @@ func (r *Record) encode() []byte {
 	}
 	if r.Fallback {
 		flags |= flagFallback
+	}
+	if r.Parked {
+		flags |= flagParked
 	}
 	b := []byte{recordVersion, byte(r.State), flags}
 	b = appendString(b, r.Reason)
@@ -88,7 +93,7 @@ func decodeRecord(b []byte) (Record, error) {
 		d.fail()
 	}
 	flags := d.byte()
-	r.Seed, r.Fallback = flags&flagSeed != 0, flags&flagFallback != 0
+	r.Seed, r.Fallback, r.Parked = flags&flagSeed != 0, flags&flagFallback != 0, flags&flagParked != 0
 	r.Reason, r.Detail = d.string(), d.string()
 	r.Depth, r.Hops = d.int(), d.int()
 	r.Via = Ref{Partition: d.int(), ID: ID(d.uvarint())}

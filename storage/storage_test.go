@@ -152,13 +152,13 @@ func fill(t tb, s *storage.Store) {
 			State: storage.Queued, Depth: 1, Via: storage.Ref{ID: 1},
 		})
 		mustAdmit(t, tx, "b.example", "http://b.example/", storage.Record{
-			State: storage.Queued, Reason: "timeout", Detail: "no answer in 30s", Depth: 2, Hops: 1, Fallback: true,
+			State: storage.Queued, Reason: "timeout", Detail: "no answer in 30s", Depth: 2, Hops: 1, Fallback: true, Parked: true,
 			Via: storage.Ref{Partition: 3, ID: 300}, Tries: 2, Due: noon.Add(time.Minute),
 		})
 		mustAdmit(t, tx, "b.example", "http://b.example/x", storage.Record{State: storage.Failed, Reason: "dns"})
 		h, err := tx.Host("b.example")
 		must(t, err)
-		h.LastEnd, h.Answer, h.Fails, h.Unreachable = noon, 250*time.Millisecond, 2, 1
+		h.LastEnd, h.Answer, h.Fails, h.Silent, h.Parked, h.Unreachable = noon, 250*time.Millisecond, 4, 3, 1, 5
 		h.Until, h.Why, h.CrawlDelay = noon.Add(time.Hour), "timeout", 10*time.Second
 		must(t, tx.SetHost("b.example", h))
 		must(t, tx.SetRefusal("http://c.example/", storage.Refusal{
@@ -168,7 +168,8 @@ func fill(t tb, s *storage.Store) {
 		must(t, tx.SetLinks(1, []storage.StoredLink{{Href: "http://a.example/one"}, {Href: "http://b.example/", Redirect: true}}))
 		must(t, tx.MarkRelink(1))
 		must(t, tx.SetRobots("http://a.example", storage.Robots{
-			Access: "rules", Status: 200, Detail: "none", Fetched: noon, Body: []byte("User-agent: *\n"),
+			Access: "rules", Status: 200, Kind: "timeout", Detail: "none", Fetched: noon, Fails: 2, Next: noon.Add(time.Minute),
+			CrawlDelay: time.Second, Body: []byte("User-agent: *\n"),
 		}))
 		if _, err := tx.AddAnchor("http://a.example/"); err != nil {
 			t.Fatal(err)

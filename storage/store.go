@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,9 +55,17 @@ var (
 	metaSeed   = []byte("seed")
 )
 
-// mmapSize is the address space reserved for a partition file at the start. A file that outgrows it makes a writer wait for every
-// reader, so it is generous; only address space is taken, not memory.
-const mmapSize = 16 << 30
+// mmapSize is the address space reserved for a partition file at the start: 16 GiB, or 1 GiB where addresses are short. A file
+// that outgrows it makes a writer wait for every reader, so it is generous; only address space is taken, not memory.
+const mmapSize = 1 << (30 + (strconv.IntSize-32)/8)
+
+// initialMmapSize returns mmapSize, but on Windows, where a file is made as large as its mapping, what bbolt begins with.
+func initialMmapSize() int {
+	if runtime.GOOS == "windows" {
+		return 0
+	}
+	return mmapSize
+}
 
 // Store is the file of one partition. It is safe for concurrent use: one writer at a time, any number of readers.
 type Store struct {
@@ -96,7 +105,7 @@ func OpenStore(path string, opt Options) (_ *Store, err error) {
 		ReadOnly:        opt.ReadOnly,
 		NoSync:          opt.NoSync,
 		PreLoadFreelist: true, // Check needs it, and here its pages are read under guard
-		InitialMmapSize: mmapSize,
+		InitialMmapSize: initialMmapSize(),
 		Timeout:         lockTimeout,
 		OpenFile: func(name string, flag int, perm os.FileMode) (*os.File, error) {
 			f, err := open(name, flag, perm)

@@ -140,11 +140,15 @@ func (t *Tx) Relinks() iter.Seq[ID] {
 
 // Robots is the last robots.txt got from an origin.
 type Robots struct {
-	Access  string // what follows from it, a robots.Access
-	Status  int    // HTTP status, 0 for none
-	Detail  string // the error in words, if there was one
-	Fetched time.Time
-	Body    []byte
+	Access     string        // what follows from it, a robots.Access
+	Status     int           // HTTP status, 0 for none
+	Kind       string        // the kind of error, if there was one
+	Detail     string        // the error in words
+	Fetched    time.Time     // when it was asked for last
+	Fails      int           // failures in a row to get it
+	Next       time.Time     // after a failure: not asked for again before
+	CrawlDelay time.Duration // that it asks of this crawler, 0 for none
+	Body       []byte
 }
 
 const robotsVersion = 1
@@ -152,14 +156,21 @@ const robotsVersion = 1
 func (r *Robots) encode() []byte {
 	b := appendString([]byte{robotsVersion}, r.Access)
 	b = binary.AppendVarint(b, int64(r.Status))
+	b = appendString(b, r.Kind)
 	b = appendString(b, r.Detail)
 	b = appendTime(b, r.Fetched)
+	b = binary.AppendVarint(b, int64(r.Fails))
+	b = appendTime(b, r.Next)
+	b = binary.AppendVarint(b, int64(r.CrawlDelay))
 	return append(binary.AppendUvarint(b, uint64(len(r.Body))), r.Body...)
 }
 
 func decodeRobots(b []byte) (Robots, error) {
 	d := decode("robots.txt", robotsVersion, b)
-	r := Robots{Access: d.string(), Status: d.int(), Detail: d.string(), Fetched: d.time(), Body: bytes.Clone(d.bytes())}
+	r := Robots{
+		Access: d.string(), Status: d.int(), Kind: d.string(), Detail: d.string(), Fetched: d.time(),
+		Fails: d.int(), Next: d.time(), CrawlDelay: time.Duration(d.varint()), Body: bytes.Clone(d.bytes()),
+	}
 	return r, d.done()
 }
 

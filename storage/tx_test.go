@@ -481,6 +481,7 @@ func TestCheckFindsWhatIsPlanted(t *testing.T) {
 			must(t, tx.Raw("later").Put(append(append([]byte{0, 0, 0, 2}, id(1)...), id(9)...), nil))
 		}, "URL 9 has no record"},
 		"a queued record of a settled host":     {func(tx *storage.Tx) { must(t, tx.Raw("records").Put(id(4), tx.Raw("records").Get(id(2)))) }, "queues: -1 URLs more than records say"},
+		"a host that counts parked URLs wrong":  {func(tx *storage.Tx) { setHost(tx, "b.example", func(h *storage.Host) { h.Parked = 0 }) }, "b.example counts 0 parked URLs, its queues hold 1"},
 		"a host that counts its queue wrong":    {func(tx *storage.Tx) { setHost(tx, "a.example", func(h *storage.Host) { h.Queued = 7 }) }, "a.example counts 7 queued URLs, its queues hold 1"},
 		"a host that counts its URLs wrong":     {func(tx *storage.Tx) { setHost(tx, "a.example", func(h *storage.Host) { h.Admitted = 7 }) }, "they count 9 admitted URLs, the log has 4"},
 		"two hosts of one number":               {func(tx *storage.Tx) { must(t, tx.SetHost("z", storage.Host{ID: 1})) }, "a.example and z are both number 1"},

@@ -30,14 +30,17 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run --seeds FILE",
 		Short: "Start a crawl, or go on with it",
-		Long: `Start a crawl from the seeds, or go on with the one in the data directory; the directory alone
-resumes it, with the settings it was started with.
+		Long: `Start a crawl from the seeds, or go on with the one in the data directory; the
+directory alone resumes it, with the settings it was started with.
 
-A seeds file has one URL a line. Lines that begin with # are comments; a line without a scheme
-means https, and http should that not answer. The file may be gzipped; - is standard input.
+A seeds file has one URL a line. Lines that begin with # are comments; a line
+without a scheme means https, and http should that not answer. The file may be
+gzipped; - is standard input.
 
-Every flag but --seeds, --data and --progress can stand in the YAML file too. A flag wins over the
-file, the file over the default. Changes of the file's politeness take effect while the crawl runs.`,
+Every flag but --seeds, --data and --progress can stand in the YAML file too. A
+flag wins over the file, the file over the default. A --config given on a resume
+drops the flags of earlier runs. Changes of the file's politeness take effect
+while the crawl runs.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.crawl(cmd.Context(), &s, seeds, data, progress)
@@ -56,19 +59,13 @@ func (a *app) crawl(ctx context.Context, s *settings, seedsFile, data, progress 
 	if err := checkData(data); err != nil {
 		return err
 	}
-	seeds, err := a.readSeeds(seedsFile)
-	if err != nil {
-		return err
-	}
 	if err := s.recall(data); err != nil {
 		return err
 	}
-	cfg, err := s.load()
-	if err != nil {
-		return err
-	}
-	show, err := a.newProgress(progress)
-	if err != nil {
+	seeds, seedsErr := a.readSeeds(seedsFile)
+	cfg, loadErr := s.load()
+	show, progressErr := a.newProgress(progress)
+	if err := errors.Join(seedsErr, loadErr, progressErr); err != nil {
 		return err
 	}
 	if _, err := storage.Describe(data); errors.Is(err, storage.ErrNoCrawl) && len(seeds) == 0 {
@@ -104,7 +101,7 @@ func (a *app) crawlOpen(ctx context.Context, c *crawl.Crawl, s *settings, seeds 
 	} else {
 		defer stopControl()
 	}
-	ctx, endSignals := stopOnSignals(ctx, c, show)
+	ctx, endSignals := s.stopOnSignals(ctx, c, show)
 	defer endSignals()
 	defer s.watch(c, log)()
 	endProgress := show.start(c.Stats)
@@ -114,11 +111,15 @@ func (a *app) crawlOpen(ctx context.Context, c *crawl.Crawl, s *settings, seeds 
 	return reason
 }
 
-// stopOnSignals stops the crawl on the first interrupt and hurries it on the second.
-func stopOnSignals(ctx context.Context, c *crawl.Crawl, show io.Writer) (context.Context, func()) {
+// stopOnSignals stops the crawl on the first interrupt and hurries it on the second. A hangup is one where there is no
+// configuration file to be read again, but under nohup.
+func (s *settings) stopOnSignals(ctx context.Context, c *crawl.Crawl, show io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if s.config == "" && !signal.Ignored(syscall.SIGHUP) {
+		notifyHangup(signals)
+	}
 	done := make(chan struct{})
 	go func() {
 		for n := 0; ; n++ {
@@ -128,8 +129,7 @@ func stopOnSignals(ctx context.Context, c *crawl.Crawl, show io.Writer) (context
 				return
 			}
 			if n == 0 {
-				fmt.Fprintf(show, "stopping: %s in flight may take 10 s to end; interrupt again to leave at once\n",
-					plural(c.Stats().URLs.Leased, "request"))
+				fmt.Fprintln(show, stopping(c.Stats().URLs.Leased))
 				cancel()
 			} else {
 				c.Hurry()
@@ -141,6 +141,14 @@ func stopOnSignals(ctx context.Context, c *crawl.Crawl, show io.Writer) (context
 		close(done)
 		cancel()
 	}
+}
+
+// stopping says that the crawl stops, and what it waits for.
+func stopping(inFlight int64) string {
+	if inFlight == 0 {
+		return "stopping"
+	}
+	return "stopping within 10 s: " + plural(inFlight, "request") + " in flight; interrupt again to leave at once"
 }
 
 // watchPeriod is the time between looks at the configuration file.

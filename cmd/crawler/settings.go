@@ -117,8 +117,9 @@ func checkData(data string) error {
 	return nil
 }
 
-// recall takes over what was kept in the data directory, where it is not given again. It says nothing of a directory that
-// cannot be read: opening it does.
+// recall takes over what was kept in the data directory, where it is not given again; nothing if there is a new
+// configuration file, which a flag of an earlier run must not overrule. It says nothing of a directory that cannot be read:
+// opening it does.
 func (s *settings) recall(data string) error {
 	desc, err := storage.Describe(data)
 	if err != nil || len(desc.Settings) == 0 {
@@ -131,6 +132,9 @@ func (s *settings) recall(data string) error {
 	if err := json.Unmarshal(desc.Settings, &old); err != nil {
 		return damaged(err)
 	}
+	if s.flags.Changed("config") {
+		return nil
+	}
 	for name, values := range old.Flags {
 		flag := s.flags.Lookup(name)
 		if flag == nil || flag.Changed { // of another version, or given again
@@ -142,9 +146,7 @@ func (s *settings) recall(data string) error {
 			}
 		}
 	}
-	if !s.flags.Changed("config") && old.ConfigText != "" {
-		s.config, s.text = old.ConfigPath, old.ConfigText
-	}
+	s.config, s.text = old.ConfigPath, old.ConfigText
 	return nil
 }
 
@@ -242,12 +244,16 @@ func (s *settings) apply(c *configs.Config) (faults []error) {
 			fault(flag, fmt.Errorf("%d is too small; write %d or more", value, least))
 		}
 	}
+	if given("concurrency") {
+		if cc.Concurrency = s.concurrency; s.concurrency < 1 || s.concurrency > configs.MaxConcurrency {
+			fault("concurrency", fmt.Errorf("%d is out of range; write 1 to %d", s.concurrency, configs.MaxConcurrency))
+		}
+	}
 	if given("depth") {
 		cc.Scope.MaxDepth = new(int)
 		setNumber("depth", s.depth, -1, cc.Scope.MaxDepth)
 	}
 	setNumber("max-pages", s.maxPages, 0, &cc.Limits.MaxPages)
-	setNumber("concurrency", s.concurrency, 1, &cc.Concurrency)
 	setNumber("per-host", s.perHost, 1, &cc.Politeness.Default.Connections)
 	for _, d := range []struct {
 		flag string

@@ -72,7 +72,7 @@ func printStats(w io.Writer, s crawl.Stats) {
 	line("    leased", count(u.Leased), "being fetched")
 	line("    failed", count(u.Failed), "gone, or given up after retries")
 	line("    refused", count(u.RefusedAfter), "by robots.txt or the server")
-	if len(u.Refused) > 0 {
+	if u.RefusedBefore+u.RefusedAfter > 0 {
 		fmt.Fprintln(w, "\nRefused, by reason (crawler urls --state refused lists them)")
 		for _, reason := range byCount(u.Refused) {
 			line(reason, count(u.Refused[reason]), refusedNotes[reason])
@@ -142,14 +142,15 @@ var refusedNotes = map[string]string{
 	crawl.RefusedBlocked:  "their address may not be dialled",
 }
 
-// byCount returns the names of a tally, the greatest first.
+// byCount returns the names that a tally counts, the greatest first.
 func byCount(t map[string]int64) []string {
-	return slices.SortedFunc(maps.Keys(t), func(a, b string) int {
+	names := slices.SortedFunc(maps.Keys(t), func(a, b string) int {
 		if t[a] != t[b] {
 			return int(t[b] - t[a])
 		}
 		return strings.Compare(a, b)
 	})
+	return slices.DeleteFunc(names, func(name string) bool { return t[name] == 0 })
 }
 
 // plural writes a number of things.
