@@ -51,7 +51,7 @@ func keys() []key[Config] {
 			value("min_free_disk", "The crawl stops, and can be resumed, when less than this is free on the disk of its data.",
 				size(), func(c *Config) *int64 { return &c.Crawl.Limits.MinFreeDisk }),
 		),
-		value("concurrency", "Fetches in flight in all.",
+		value("concurrency", fmt.Sprintf("Fetches in flight in all, %d at most.", MaxConcurrency),
 			ranged(integer(), fmt.Sprintf("1 to %d", MaxConcurrency), func(n int) bool { return n >= 1 && n <= MaxConcurrency },
 				schema{"minimum": 1, "maximum": MaxConcurrency}), func(c *Config) *int { return &c.Crawl.Concurrency }),
 		section("retry", "How a failed fetch is tried again.", within(func(c *Config) *frontier.Retry { return &c.Crawl.Retry }, []key[frontier.Retry]{

@@ -28,6 +28,7 @@ type Crawl struct {
 	agent    string // product token of the user agent
 	rules    *robots.Cache
 	flights  flights
+	large    chan struct{} // has a token while the links of a large page are read and offered
 	budget   *budget
 	scope    *judge
 	before   time.Duration // elapsed in earlier runs
@@ -76,7 +77,7 @@ func Open(path string, cfg Config) (_ *Crawl, err error) {
 	c := &Crawl{
 		cfg: cfg, dir: dir, fetcher: fetch, agent: robots.ProductToken(cfg.Fetch.UserAgent), rules: robots.NewCache(0, 0),
 		scope: newJudge(cfg.Scope), frontier: frontier.New(frontier.Config{Rules: cfg.Politeness, Retry: cfg.Retry}),
-		opened: time.Now(), hurry: make(chan struct{}), reconsider: make(chan struct{}, 1), state: StateStopped,
+		opened: time.Now(), hurry: make(chan struct{}), large: make(chan struct{}, 1), reconsider: make(chan struct{}, 1), state: StateStopped,
 	}
 	defer func() {
 		if err != nil {
@@ -199,6 +200,9 @@ func (c *Crawl) start(ctx context.Context, seeds []Seed) error {
 			c.signal(p.relink)
 		}
 	}
+	if err := c.noteSeeds(len(seeds)); err != nil {
+		return err
+	}
 	// Seeds are taken in even if the crawl is to stop already: they are kept nowhere else.
 	for chunk := range slices.Chunk(links, seedChunk) {
 		if err := c.offer(context.WithoutCancel(ctx), chunk); err != nil {
@@ -206,7 +210,34 @@ func (c *Crawl) start(ctx context.Context, seeds []Seed) error {
 		}
 	}
 	c.signal(c.reconsider)
+	if len(seeds) == 0 {
+		return nil
+	}
+	return c.markSeeds(nil)
+}
+
+// metaSeeds is there while seeds are taken in.
+const metaSeeds = "seeds"
+
+// noteSeeds notes that seeds are about to be taken in, and warns if a run was killed while it took its own.
+func (c *Crawl) noteSeeds(n int) error {
+	var marked bool
+	err := c.parts[0].store.View(func(tx *storage.Tx) error { marked = len(tx.Meta(metaSeeds)) > 0; return nil })
+	if err != nil {
+		return err
+	}
+	switch {
+	case n > 0:
+		return c.markSeeds([]byte{1})
+	case marked:
+		c.cfg.Log.Warn("an earlier run was killed while it took in its seeds; some may be missing: give the file again")
+	}
 	return nil
+}
+
+// markSeeds sets metaSeeds.
+func (c *Crawl) markSeeds(mark []byte) error {
+	return c.parts[0].store.Update(func(tx *storage.Tx) error { return tx.SetMeta(metaSeeds, mark) })
 }
 
 // seedChunk is the number of seeds offered in one entry.
@@ -321,6 +352,28 @@ func partitionOf(host string, partitions int) int {
 	return int(xxhash.Sum64String(host) % uint64(partitions))
 }
 
+// linkChunk is the number of links in one entry. It bounds a transaction: in bbolt a leaf that takes many new keys is split
+// only at the commit, and each further key moves more of it.
+const linkChunk = 2000
+
+// offerMost offers the links of a page to the page's own partition, but for the last few, which it returns to go with the
+// entry that settles the page. It gives up between chunks after Hurry.
+func (c *Crawl) offerMost(ctx context.Context, page storage.Ref, r storage.Record, own []frontier.Link) ([]frontier.Link, error) {
+	for len(own) > linkChunk {
+		select {
+		case <-c.hurry:
+			return nil, ErrInterrupted
+		default:
+		}
+		chunk := place(own[:linkChunk], r.Depth, r.Hops, page)
+		if err := c.parts[page.Partition].log.Append(ctx, frontier.Links(chunk)); err != nil {
+			return nil, err
+		}
+		own = own[linkChunk:]
+	}
+	return own, nil
+}
+
 // offer sends links to their partitions and returns when they are durable there.
 func (c *Crawl) offer(ctx context.Context, links []frontier.Link) error {
 	groups := make([]frontier.Links, len(c.parts))
@@ -329,8 +382,8 @@ func (c *Crawl) offer(ctx context.Context, links []frontier.Link) error {
 		groups[n] = append(groups[n], l)
 	}
 	for n, group := range groups {
-		if len(group) > 0 {
-			if err := c.parts[n].log.Append(ctx, group); err != nil {
+		for chunk := range slices.Chunk(group, linkChunk) {
+			if err := c.parts[n].log.Append(ctx, chunk); err != nil {
 				return err
 			}
 		}

@@ -32,8 +32,26 @@ type proposal struct {
 	done    chan error
 }
 
-// groupSize bounds the entries of one commit.
-const groupSize = 1024
+// groupSize bounds the entries of one commit, and groupLinks the links in them.
+const (
+	groupSize  = 1024
+	groupLinks = 5 * linkChunk
+)
+
+// weight returns the number of links in an entry.
+func weight(entries []frontier.Entry) (links int) {
+	for _, e := range entries {
+		switch e := e.(type) {
+		case frontier.Links:
+			links += len(e)
+		case frontier.Result:
+			links += len(e.Links)
+		case frontier.Relinked:
+			links += len(e.Links)
+		}
+	}
+	return links
+}
 
 func newLocalLog() *localLog {
 	return &localLog{proposals: make(chan proposal, groupSize), closed: make(chan struct{})}
@@ -82,10 +100,12 @@ func (l *localLog) Follow(ctx context.Context, after uint64, apply func([]fronti
 		case <-ctx.Done():
 			return nil
 		}
-		for more := true; more && len(entries) < groupSize; {
+		links := weight(entries)
+		for more := true; more && len(entries) < groupSize && links < groupLinks; {
 			select {
 			case p := <-l.proposals:
 				group, entries = append(group, p), append(entries, p.entries...)
+				links += weight(p.entries)
 			default:
 				more = false
 			}

@@ -331,3 +331,33 @@ func TestFalsePositivesAreCountedAndCostNoPage(t *testing.T) {
 		}
 	})
 }
+
+// A page with very many links is taken in by several transactions, and none of its links is lost, whichever way the
+// links lead.
+func TestAPageMayHaveVeryManyLinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 4500
+		hrefs := make([]string, 2*many)
+		for i := range many {
+			hrefs[2*i], hrefs[2*i+1] = fmt.Sprintf("/%d", i), fmt.Sprintf("http://b.test/%d", i)
+		}
+		n := newNetwork(t, pages{"a.test/": links(hrefs...)})
+		dir := t.TempDir()
+		stats := run(t, dir, n.on(func(cfg *crawl.Config) {
+			cfg.Scope.MaxDepth, cfg.Partitions, cfg.Limits.MaxPages = depth(1), 2, 1
+		}), crawl.ErrMaxPages, "http://a.test/")
+		if got := stats.URLs.Admitted; got != 2*many+1 {
+			t.Errorf("%d URLs admitted, want %d", got, 2*many+1)
+		}
+		v, err := crawl.OpenView(dir, n.on(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		for e, err := range v.URLs("queued") {
+			if err != nil || e.Depth != 1 || e.Via != "http://a.test/" {
+				t.Fatalf("%+v, %v", e, err)
+			}
+		}
+	})
+}

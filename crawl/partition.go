@@ -514,8 +514,13 @@ func (p *partition) relinkSome(ctx context.Context) (more bool, err error) {
 			}
 			links = append(links, p.crawl.link(u, stored.Redirect, pg.record))
 		}
+		page := storage.Ref{Partition: p.n, ID: pg.id}
 		own, others := p.crawl.split(links, p.n)
-		foreign = append(foreign, place(others, pg.record.Depth, pg.record.Hops, storage.Ref{Partition: p.n, ID: pg.id})...)
+		foreign = append(foreign, place(others, pg.record.Depth, pg.record.Hops, page)...)
+		own, err := p.crawl.offerMost(ctx, page, pg.record, own)
+		if err != nil {
+			return false, err
+		}
 		relinked = append(relinked, frontier.Relinked{ID: pg.id, Depth: pg.record.Depth, Hops: pg.record.Hops, Links: own})
 	}
 	if len(pages) == 0 {

@@ -112,7 +112,7 @@ func (c *Crawl) robotsEntry(stored storage.Robots) robots.Entry {
 // askRobots fetches a robots.txt under the lease. fails counts the failures in a row to get it before.
 func (v *visitor) askRobots(ctx context.Context, fails int) {
 	c := v.crawl
-	got := c.fetcher.Robots(ctx, v.lease.URL)
+	got := c.fetcher.Robots(ctx, v.lease.URL, v.lease.Politeness.Delay)
 	cost, o := &v.result.Cost, &v.result.Outcome
 	cost.Requests, cost.RobotsRequests = got.Requests, got.Requests
 	if got.Requests > 0 {

@@ -30,10 +30,18 @@ type visitor struct {
 	result frontier.Result
 	links  []frontier.Link
 	flight string // the origin whose robots.txt was asked for
+	large  bool   // the page has the token of Crawl.large
 }
 
-// land lets others ask for the robots.txt, now that what it says is durable.
+// largePage is the size of a body in bytes from which pages are taken apart one at a time: one of 10 MiB may hold a million
+// links, which take fifty times its memory.
+const largePage = 1 << 20
+
+// land lets others ask for the robots.txt, now that what it says is durable, and go on to the next large page.
 func (v *visitor) land() {
+	if v.large {
+		<-v.crawl.large
+	}
 	if v.flight != "" {
 		v.crawl.flights.end(v.flight, v.result.Robots != nil && v.result.Robots.Fails > 0)
 	}
@@ -78,6 +86,10 @@ func (v *visitor) fetch(ctx context.Context) {
 	cost.Bytes += page.Received
 	v.result.Outcome = pageOutcome(page, v.lease.Record.Tries)
 	if v.result.Outcome.Verdict == frontier.Settled {
+		if len(page.Body) > largePage {
+			v.crawl.large <- struct{}{}
+			v.large = true
+		}
 		v.links = v.crawl.linksOf(page, v.lease)
 		v.result.Keep = v.keep()
 	}
@@ -128,9 +140,13 @@ func (v *visitor) keep() []storage.StoredLink {
 // commit offers the links of other partitions, and then closes the lease.
 func (v *visitor) commit(ctx context.Context) error {
 	l := v.lease
+	page := storage.Ref{Partition: l.Partition, ID: l.ID}
 	own, foreign := v.crawl.split(v.links, l.Partition)
-	foreign = place(foreign, l.Record.Depth, l.Record.Hops, storage.Ref{Partition: l.Partition, ID: l.ID})
-	if err := v.crawl.offer(ctx, foreign); err != nil {
+	if err := v.crawl.offer(ctx, place(foreign, l.Record.Depth, l.Record.Hops, page)); err != nil {
+		return err
+	}
+	own, err := v.crawl.offerMost(ctx, page, l.Record, own)
+	if err != nil {
 		return err
 	}
 	v.result.Links = own

@@ -136,7 +136,7 @@ func TestRedirectedRobotsIsGuarded(t *testing.T) {
 	var f *fetcher.Fetcher
 	base := listen(t, answering("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"))
 	f = newFetcher(t, fetcher.Config{Allow: loopback})
-	got := f.Robots(context.Background(), parse(t, base))
+	got := f.Robots(context.Background(), parse(t, base), 0)
 	if kindOf(t, got.Err) != fetcher.KindBlocked || got.Access != "unreachable" || got.Requests != 2 {
 		t.Errorf("got %+v, want unreachable for a blocked second request", got)
 	}

@@ -78,6 +78,9 @@ func New(cfg Config) (*Fetcher, error) {
 		Proxy: func(r *http.Request) (*url.URL, error) { return exchangeOf(r.Context()).proxy, nil },
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			ex := exchangeOf(ctx)
+			if ex.sent.Load() {
+				return nil, &Error{KindReset, errors.New("the connection broke off after the request was sent")}
+			}
 			if ex.dials.Add(1) > maxDials {
 				return nil, &Error{KindProtocol, errors.New("server does not take the request on any connection")}
 			}
@@ -183,7 +186,13 @@ func (f *Fetcher) request(ctx context.Context, u normalize.URL, ex *exchange) (*
 
 	ctx = context.WithValue(ctx, exchangeKey{}, ex)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn:              func(info httptrace.GotConnInfo) { ex.remote = addrPort(info.Conn) },
+		GotConn: func(info httptrace.GotConnInfo) {
+			ex.remote = addrPort(info.Conn)
+			if ex.sent.Load() { // the request is about to be repeated on another idle connection
+				info.Conn.Close()
+			}
+		},
+		WroteHeaders:         func() { ex.sent.Store(true) },
 		GotFirstResponseByte: func() { ex.wait.Store(int64(time.Since(ex.start))) },
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
 			if err != nil {
@@ -229,6 +238,7 @@ type exchange struct {
 	wait      atomic.Int64 // ns from start to the first byte of the response
 	tlsFailed atomic.Bool
 	dials     atomic.Int32
+	sent      atomic.Bool // net/http repeats a request at once whose connection breaks off; the delay between requests forbids it
 }
 
 type exchangeKey struct{}

@@ -31,17 +31,18 @@ type RobotsResult struct {
 	Start, End time.Time
 }
 
-// Robots fetches /robots.txt of u's origin. It follows redirects, to other hosts too, each with Config.Timeout. It never fails:
+// Robots fetches /robots.txt of u's origin. It follows redirects, to other hosts too, each with Config.Timeout; before a
+// further request to the same host it waits for gap. It never fails:
 // what cannot be fetched is robots.AccessUnreachable. A file that breaks off is that too, for the rest may forbid more; one
 // longer than robots.MaxSize is cut there.
-func (f *Fetcher) Robots(ctx context.Context, u normalize.URL) RobotsResult {
+func (f *Fetcher) Robots(ctx context.Context, u normalize.URL, gap time.Duration) RobotsResult {
 	r := RobotsResult{Start: time.Now()}
-	r.fetch(ctx, f, u)
+	r.fetch(ctx, f, u, gap)
 	r.End = time.Now()
 	return r
 }
 
-func (r *RobotsResult) fetch(ctx context.Context, f *Fetcher, u normalize.URL) {
+func (r *RobotsResult) fetch(ctx context.Context, f *Fetcher, u normalize.URL, gap time.Duration) {
 	r.Access = robots.AccessUnreachable
 	next, err := u.Resolve("/robots.txt")
 	if err != nil {
@@ -68,6 +69,23 @@ func (r *RobotsResult) fetch(ctx context.Context, f *Fetcher, u normalize.URL) {
 			r.Access = robots.AccessAll
 			return
 		}
+		asked := func(u normalize.URL) bool { return u.Host() == next.Host() }
+		if slices.ContainsFunc(visited, asked) && !sleep(ctx, gap) {
+			r.Err = &Error{KindCanceled, context.Cause(ctx)}
+			return
+		}
+	}
+}
+
+// sleep waits for d and reports whether ctx has not ended meanwhile.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -25,14 +25,15 @@ type web map[string]string
 const rules = "User-agent: *\nDisallow: /private\n"
 
 func (w web) serve(conn net.Conn, req *http.Request) bool {
-	switch answer := w[req.Host+req.RequestURI]; {
+	answer := w[req.Host+req.RequestURI]
+	switch {
 	case answer == "":
 	case strings.Trim(answer, "0123456789") != "":
 		fmt.Fprintf(conn, "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n", answer)
 	default:
 		fmt.Fprintf(conn, "HTTP/1.1 %s X\r\nRetry-After: 9\r\nContent-Length: %d\r\n\r\n%s", answer, len(rules), rules)
 	}
-	return false
+	return answer != ""
 }
 
 func TestRobots(t *testing.T) {
@@ -69,7 +70,7 @@ func TestRobots(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFetcher(t, fetcher.Config{Dial: onPipes(tt.web.serve)})
-			got := f.Robots(context.Background(), parse(t, "http://e.example/a/b?c"))
+			got := f.Robots(context.Background(), parse(t, "http://e.example/a/b?c"), 0)
 			if got.Access != tt.want || got.Status != tt.status || got.Requests != tt.requests {
 				t.Errorf("got %q with status %d after %d requests (%v), want %q with %d after %d",
 					got.Access, got.Status, got.Requests, got.Err, tt.want, tt.status, tt.requests)
@@ -90,7 +91,7 @@ func TestRobots(t *testing.T) {
 func TestRobotsIsReadUpToItsOwnLimit(t *testing.T) {
 	pad := strings.Repeat("#\n", robots.MaxSize/2)
 	f := newFetcher(t, fetcher.Config{MaxBody: 10, Dial: onPipes(answering("HTTP/1.1 200 OK\r\n\r\n" + rules + pad))})
-	got := f.Robots(context.Background(), parse(t, "http://e.example/"))
+	got := f.Robots(context.Background(), parse(t, "http://e.example/"), 0)
 	if got.Access != robots.AccessRules || len(got.Body) != robots.MaxSize {
 		t.Errorf("got %q of %d bytes, want rules of %d", got.Access, len(got.Body), robots.MaxSize)
 	}
@@ -98,7 +99,7 @@ func TestRobotsIsReadUpToItsOwnLimit(t *testing.T) {
 
 func TestRobotsThatBreaksOffIsUnreachable(t *testing.T) {
 	f := newFetcher(t, fetcher.Config{Dial: onPipes(answering("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + rules))})
-	got := f.Robots(context.Background(), parse(t, "http://e.example/"))
+	got := f.Robots(context.Background(), parse(t, "http://e.example/"), 0)
 	if got.Access != robots.AccessUnreachable || got.Err == nil || got.Body != nil {
 		t.Errorf("got %+v, want unreachable with an error and no rules", got)
 	}
@@ -142,7 +143,7 @@ func TestRobotsCases(t *testing.T) {
 			t.Errorf("unknown expectation %q", c.Expected)
 		}
 		f := newFetcher(t, fetcher.Config{Dial: onPipes(web{"e.example/robots.txt": strconv.Itoa(int(status))}.serve)})
-		if got := f.Robots(context.Background(), parse(t, "http://e.example/")); got.Access != want {
+		if got := f.Robots(context.Background(), parse(t, "http://e.example/"), 0); got.Access != want {
 			t.Errorf("status %v: got %q, want %q", status, got.Access, want)
 		}
 	}
@@ -163,7 +164,7 @@ func ExampleFetcher_Robots() {
 		fmt.Println(err)
 		return
 	}
-	result := f.Robots(context.Background(), u)
+	result := f.Robots(context.Background(), u, 0)
 	fmt.Println(result.Access, result.Status)
 	if result.Access == robots.AccessRules {
 		fmt.Println(robots.Parse(result.Body).Group("examplebot").Check(u.RequestURI()).Allowed)

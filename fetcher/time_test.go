@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,7 +165,7 @@ func TestRobotsTimeoutIsUnreachable(t *testing.T) {
 				return false
 			})
 			inBubble(t, fetcher.Config{Dial: stuck}, func(t *testing.T, f *fetcher.Fetcher) {
-				got := f.Robots(t.Context(), parse(t, "http://e.example/a"))
+				got := f.Robots(t.Context(), parse(t, "http://e.example/a"), 0)
 				if got.Access != robots.AccessUnreachable || got.Err == nil || got.Body != nil {
 					t.Errorf("got %+v, want unreachable with an error and no rules", got)
 				}
@@ -174,4 +175,49 @@ func TestRobotsTimeoutIsUnreachable(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A request whose connection breaks off is not repeated: that would be a second request without any delay.
+func TestARequestIsNotRepeatedByItself(t *testing.T) {
+	requests := 0
+	hangUp := onPipes(func(conn net.Conn, _ *http.Request) bool {
+		requests++
+		if requests%2 == 0 { // the second on a connection
+			return false
+		}
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		return true
+	})
+	inBubble(t, fetcher.Config{Dial: hangUp}, func(t *testing.T, f *fetcher.Fetcher) {
+		if _, err := f.Fetch(t.Context(), parse(t, "http://e.example/1")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // until the connection is kept
+		if _, err := f.Fetch(t.Context(), parse(t, "http://e.example/2")); err == nil || kindOf(t, err) != fetcher.KindReset {
+			t.Errorf("got %v, want kind reset", err)
+		}
+		if requests != 2 {
+			t.Errorf("the server saw %d requests, want 2", requests)
+		}
+	})
+}
+
+func TestRedirectsOfRobotsKeepTheGapOnOneHost(t *testing.T) {
+	var at []time.Duration
+	var start time.Time
+	site := web{"e.example/robots.txt": "/1", "e.example/1": "http://f.example/2", "f.example/2": "http://e.example/3", "e.example/3": "200"}
+	seen := onPipes(func(conn net.Conn, req *http.Request) bool {
+		at = append(at, time.Since(start))
+		return site.serve(conn, req)
+	})
+	inBubble(t, fetcher.Config{Dial: seen}, func(t *testing.T, f *fetcher.Fetcher) {
+		start = time.Now()
+		if got := f.Robots(t.Context(), parse(t, "http://e.example/"), 3*time.Second); got.Access != robots.AccessRules {
+			t.Errorf("got %+v", got)
+		}
+		want := []time.Duration{0, 3 * time.Second, 3 * time.Second, 6 * time.Second}
+		if !slices.Equal(at, want) {
+			t.Errorf("requests at %v, want %v", at, want)
+		}
+	})
 }

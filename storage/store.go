@@ -95,7 +95,7 @@ func OpenStore(path string, opt Options) (_ *Store, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v", ErrDamaged, r)
+			err = damage(r)
 		}
 		if err != nil {
 			err = explain(path, errors.Join(err, s.closeFailed()))
@@ -249,7 +249,7 @@ func (s *Store) run(transact func(func(*bbolt.Tx) error) error, fn func(*Tx) err
 			if !isDamage(r) {
 				panic(r)
 			}
-			err = explain(s.path, fmt.Errorf("%w: %v", ErrDamaged, r))
+			err = explain(s.path, damage(r))
 		}
 	}()
 	err = transact(func(tx *bbolt.Tx) error {
@@ -263,6 +263,14 @@ func (s *Store) run(transact func(func(*bbolt.Tx) error) error, fn func(*Tx) err
 		return explain(s.path, err)
 	}
 	return err
+}
+
+// damage returns the error that a recovered panic stands for.
+func damage(r any) error {
+	if _, ok := r.(runtime.Error); ok { // its words are about memory
+		return fmt.Errorf("%w: a page of the file cannot be read", ErrDamaged)
+	}
+	return fmt.Errorf("%w: %v", ErrDamaged, r)
 }
 
 // isDamage reports whether a recovered panic is a fault of mapped memory or was raised inside bbolt. It is called from

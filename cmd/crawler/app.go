@@ -32,17 +32,18 @@ func (a *app) command() *cobra.Command {
 	root := group(&cobra.Command{
 		Use:   "crawler",
 		Short: "A web crawler that loses no page",
-		Long: `crawler crawls web sites politely and completely. Every URL is checked against an in-memory
-filter and, where that is no proof, against an exact store, so that no page is lost to a
-false positive and none is fetched twice.
+		Long: `crawler crawls web sites politely and completely. Every URL is checked against
+an in-memory filter and, where that is no proof, against an exact store, so that
+no page is lost to a false positive and none is fetched twice.
 
-  crawler demo                      crawl a synthetic web on this machine, offline
-  crawler run --seeds seeds.txt     start a crawl, or go on with it
-  crawler stats                     what it did; works while it runs
-  crawler explain URL               why a URL was or was not crawled
+  crawler demo                     crawl a synthetic web on this machine
+  crawler run --seeds seeds.txt    start a crawl, or go on with it
+  crawler stats                    what it did; works while it runs
+  crawler explain URL              why a URL was or was not crawled
 
-Exit codes: 0 done or stopped cleanly, 1 failed, 2 usage or configuration, 3 data directory
-in use or damaged, 4 a limit (pages, time, disk) ended the crawl, 5 verify found a fault.`,
+Exit codes: 0 done or stopped cleanly, 1 failed, 2 usage or configuration,
+3 data directory in use or damaged, 4 a limit (pages, time, disk) ended the
+crawl.`,
 		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -50,6 +51,7 @@ in use or damaged, 4 a limit (pages, time, disk) ended the crawl, 5 verify found
 		a.runCommand(), a.statsCommand(), a.explainCommand(), a.urlsCommand(),
 		a.normalizeCommand(), a.robotsCommand(), a.scopeCommand(), a.configCommand(),
 		a.testwebCommand(), a.demoCommand(), a.versionCommand(),
+		absentCommand("verify"), absentCommand("export"), absentCommand("forget"), absentCommand("bench"),
 	)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -61,22 +63,56 @@ in use or damaged, 4 a limit (pages, time, disk) ended the crawl, 5 verify found
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
 			group(cmd)
+			for _, shell := range cmd.Commands() {
+				shell.Args = noArgs
+				// One line is too wide.
+				shell.Long = strings.ReplaceAll(shell.Long, " via your OS's ", "\nvia your OS's ")
+			}
 		}
 	}
 	return root
 }
 
 // helpWidth is the number of columns that help texts may take.
-const helpWidth = 100
+const helpWidth = 80
 
-// args returns an argument check that fails as a usage error.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+// absentCommand says of a command that only other versions have that it is missing, whatever follows it.
+func absentCommand(name string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: "Not part of this version", Hidden: true, DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return &usageError{fmt.Errorf("%s is not part of this version", name)}
+		},
+	}
+}
+
+// oneArg is the argument check of a command that takes one thing.
+func oneArg(thing string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, list []string) error {
-		if err := check(cmd, list); err != nil {
-			return &usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+		if len(list) > 1 {
+			return unexpected(cmd, list[1])
+		}
+		return someArgs(thing)(cmd, list)
+	}
+}
+
+// someArgs is the argument check of a command that takes one thing or more.
+func someArgs(thing string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, list []string) error {
+		if len(list) == 0 {
+			return &usageError{fmt.Errorf("%s: name %s; see %s --help", shortPath(cmd), thing, cmd.CommandPath())}
 		}
 		return nil
 	}
+}
+
+func unexpected(cmd *cobra.Command, arg string) error {
+	return &usageError{fmt.Errorf("%s: unexpected argument %q; see %s --help", shortPath(cmd), arg, cmd.CommandPath())}
+}
+
+// shortPath names a command below the root.
+func shortPath(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // noArgs is the argument check of a command that takes none.
@@ -86,7 +122,7 @@ func noArgs(cmd *cobra.Command, list []string) error {
 	}
 	path := cmd.CommandPath()
 	if !cmd.HasSubCommands() {
-		return &usageError{fmt.Errorf("%s: unexpected argument %q; see %s --help", path, list[0], path)}
+		return unexpected(cmd, list[0])
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(list[0]); len(near) > 0 {

@@ -19,7 +19,7 @@ func (a *app) configCommand() *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "check FILE...", Short: "Report every fault of a file, with its line", Args: args(cobra.MinimumNArgs(1)),
+			Use: "check FILE...", Short: "Report every fault of a file, with its line", Args: someArgs("a file"),
 			RunE: func(_ *cobra.Command, files []string) error { return a.checkConfigs(files) },
 		},
 		&cobra.Command{

@@ -18,8 +18,9 @@ import (
 	"crawler/crawl"
 )
 
-// A running crawl holds its data directory. It answers questions over a Unix socket, whose path stands in the file
-// "control" of the directory; a path that is too long for a socket is replaced by one in a directory for temporary files.
+// A running crawl holds its data directory. It answers questions over a Unix socket, which the file "control" of the
+// directory names: by its name alone where it lies beside the file, so that a copy of the directory does not lead to the
+// crawl of the original; by its path where that would be too long for a socket, and it lies with the temporary files.
 const (
 	controlFile = "control"
 	socketName  = "control.sock"
@@ -27,23 +28,25 @@ const (
 	maxSocketPath = 100
 )
 
-// socketPath returns where the socket for a data directory is to be, and what removes the directory made for it, if any.
-func socketPath(data string) (path string, cleanUp func(), err error) {
+// socketPath returns where the socket for a data directory is to be, how the control file names it, and what removes the
+// directory made for it, if any.
+func socketPath(data string) (path, name string, cleanUp func(), err error) {
 	path, err = filepath.Abs(filepath.Join(data, socketName))
 	if err != nil || len(path) <= maxSocketPath {
-		return path, func() {}, err
+		return path, socketName, func() {}, err
 	}
 	parent := os.TempDir()
 	if len(parent) > maxSocketPath/2 {
 		parent = "/tmp"
 	}
 	dir, err := os.MkdirTemp(parent, "crawler-")
-	return filepath.Join(dir, socketName), func() { _ = os.RemoveAll(dir) }, err
+	path = filepath.Join(dir, socketName)
+	return path, path, func() { _ = os.RemoveAll(dir) }, err
 }
 
 // serveControl answers questions about c until the returned function is called.
 func serveControl(c *crawl.Crawl) (stop func(), err error) {
-	path, cleanUp, err := socketPath(c.Path())
+	path, name, cleanUp, err := socketPath(c.Path())
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +62,8 @@ func serveControl(c *crawl.Crawl) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Join(c.Path(), controlFile)
-	if err := os.WriteFile(name, []byte(path+"\n"), 0o600); err != nil {
+	file := filepath.Join(c.Path(), controlFile)
+	if err := os.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	server := &http.Server{Handler: controlHandler(c), ReadHeaderTimeout: time.Minute}
@@ -72,7 +75,7 @@ func serveControl(c *crawl.Crawl) (stop func(), err error) {
 	return func() {
 		_ = server.Close()
 		<-done
-		_ = os.Remove(name)
+		_ = os.Remove(file)
 		cleanUp()
 	}, nil
 }
@@ -133,6 +136,9 @@ func dialControl(data string) (*asker, error) {
 		return nil, errNotRunning
 	}
 	path := strings.TrimSpace(string(text))
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(data, path)
+	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}

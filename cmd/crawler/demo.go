@@ -29,9 +29,10 @@ func (a *app) demoCommand() *cobra.Command {
 	var hosts, pages int
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Crawl a synthetic web on this machine: the sixty-second tour, offline",
-		Long: `Serve a synthetic web on loopback, crawl it over real HTTP, and have the web judge the crawl:
-whether every page was fetched, none twice, none against robots.txt, and none too soon.`,
+		Short: "Crawl a synthetic web on this machine, offline: a short tour",
+		Long: `Serve a synthetic web on loopback, crawl it over real HTTP, and have the web
+judge the crawl: whether every page was fetched, none twice, none against
+robots.txt, and none too soon.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), hosts, pages, progress, data) },
 	}
@@ -81,7 +82,7 @@ func (a *app) demo(ctx context.Context, hosts, pages int, mode, data string) (er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "A web of %s of %s each on %s, crawled over HTTP with %v between requests to a host.\n",
+	fmt.Fprintf(a.out, "A web of %s of %s each on %s,\ncrawled over HTTP with %v between requests to a host.\n",
 		plural(hosts, "host"), plural(pages, "page"), server.Addr, demoDelay)
 	reason := a.crawlOpen(ctx, c, s, seeds, show, slog.New(slog.DiscardHandler))
 	stats := c.Stats()

@@ -16,9 +16,9 @@ func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain URL",
 		Short: "Every decision about one URL, with its reason",
-		Long: `Print what each part of the crawler says of a URL and what has become of it, and the way that led
-to it from a seed. It works while the crawl runs and after.`,
-		Args: args(cobra.ExactArgs(1)),
+		Long: `Print what each part of the crawler says of a URL and what has become of it,
+and the way that led to it from a seed. It works while the crawl runs and after.`,
+		Args: oneArg("a URL"),
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			from, err := a.openSource(cmd.Context(), data)
 			if err != nil {

@@ -5,24 +5,19 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"crawler/configs"
 	"crawler/crawl"
-	"crawler/frontier"
 	"crawler/seen"
 	"crawler/storage"
 )
@@ -46,7 +41,7 @@ func TestHelpFitsThePageAndDescribesEveryFlag(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out.String()) {
-			if line = strings.TrimRight(line, "\n"); len([]rune(line)) > helpWidth {
+			if line = strings.TrimRight(line, "\n"); len([]rune(line)) > 80 {
 				t.Errorf("%s: %d columns: %s", cmd.CommandPath(), len([]rune(line)), line)
 			}
 		}
@@ -121,6 +116,92 @@ func snapshot() crawl.Stats {
 	}
 }
 
+func TestOneThingIsNotManyInStats(t *testing.T) {
+	s := snapshot()
+	s.Store.URLs, s.Archive = 1, crawl.ArchiveStats{Records: 1, Bytes: 1, Revisits: 1}
+	s.Seen.Filter.Covered, s.Seen.Filter.CoverageLag = false, 1
+	var out bytes.Buffer
+	printStats(&out, s)
+	for _, want := range []string{" 1 URL\n", " 1 record, 1 revisit\n", " 1 URL to catch up with\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestStatsOfACrawlThatIsNotOpenCountNoCommits(t *testing.T) {
+	s := snapshot()
+	s.Store.Commits = 0
+	var out bytes.Buffer
+	printStats(&out, s)
+	if strings.Contains(out.String(), "commits") {
+		t.Errorf("got\n%s", out.String())
+	}
+}
+
+func TestAFilterPastItsCapacityIsSaidToBe(t *testing.T) {
+	s := snapshot()
+	s.Seen.Filter.Keys, s.Seen.Filter.Capacity = 1100, 1000
+	var out bytes.Buffer
+	printStats(&out, s)
+	if !regexp.MustCompile(`  keys +1,100  past its capacity of 1,000\n +to be rebuilt at a quarter more\n`).MatchString(out.String()) {
+		t.Errorf("got\n%s", out.String())
+	}
+}
+
+func TestTheSummarySaysHowToGoOn(t *testing.T) {
+	const goOn, nothing = "the same command goes on with what is queued", "nothing could be fetched; "
+	for _, test := range []struct {
+		name   string
+		urls   crawl.URLStats
+		data   string
+		reason error
+		want   string // after the numbers
+	}{
+		{"a crawl that is done", crawl.URLStats{Admitted: 1, Fetched: 1}, "./crawl", crawl.ErrFinished, ""},
+		{"a crawl with URLs left", crawl.URLStats{Admitted: 2, Fetched: 1, Queued: 1}, "crawl", crawl.ErrInterrupted, "  " + goOn + "\n"},
+		{"a crawl stopped before it admitted any", crawl.URLStats{}, "crawl", crawl.ErrInterrupted, "  " + goOn + "\n"},
+		{"a crawl stopped with nothing left", crawl.URLStats{Admitted: 1, Fetched: 1}, "crawl", crawl.ErrInterrupted, ""},
+		{
+			"all failed",
+			crawl.URLStats{Admitted: 2, Failed: 1, RefusedAfter: 1},
+			"./crawl", crawl.ErrFinished,
+			"  " + nothing + "crawler urls --state failed lists why\n",
+		},
+		{
+			"all refused, elsewhere",
+			crawl.URLStats{Admitted: 1, RefusedAfter: 1},
+			"else", crawl.ErrFinished,
+			"  " + nothing + "crawler urls --state refused --data else lists why\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			(&app{out: &out}).printSummary(crawl.Stats{URLs: test.urls}, test.data, test.reason)
+			_, got, ok := strings.Cut(out.String(), "no page lost to them\n")
+			if !ok || got != test.want {
+				t.Errorf("got %q, want %q after the numbers, in\n%s", got, test.want, out.String())
+			}
+		})
+	}
+}
+
+func TestTheSummaryFits80Columns(t *testing.T) {
+	var out bytes.Buffer
+	s := snapshot()
+	for _, n := range []*int64{&s.URLs.Discovered, &s.URLs.Admitted, &s.URLs.Fetched, &s.URLs.Failed, &s.URLs.RefusedBefore, &s.URLs.Queued, &s.URLs.Leased} {
+		*n = 12_345_678
+	}
+	s.URLs.RefusedAfter = 0
+	(&app{out: &out}).printSummary(s, "crawl", crawl.ErrMaxPages)
+	fmt.Fprintln(&out, stopping(100_000))
+	for line := range strings.Lines(out.String()) {
+		if line = strings.TrimRight(line, "\n"); len([]rune(line)) > 80 {
+			t.Errorf("%d columns: %s", len([]rune(line)), line)
+		}
+	}
+}
+
 func TestStatsAreExplainedWithin80Columns(t *testing.T) {
 	var out bytes.Buffer
 	printStats(&out, snapshot())
@@ -147,106 +228,6 @@ func golden(t *testing.T, name string, got []byte) {
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s differs (-want +got); -update writes it anew:\n%s", path, diff)
 	}
-}
-
-func TestSettingsSurviveTheDataDirectory(t *testing.T) {
-	given := map[string][]string{
-		"scope": {"domain"}, "depth": {"3"}, "include": {"a,b", "c"}, "exclude": {`"d"`}, "delay": {"250ms"}, "per-host": {"2"},
-		"user-agent": {"x/1, y"}, "header": {"A: b, c", "D: e"}, "robots": {"ignore"}, "allow-net": {"10.0.0.0/8", "::1"},
-		"resolver": {"127.0.0.1:53"}, "resolve": {"a.test=127.0.0.1"}, "proxy": {"http://proxy.test:1"},
-	}
-	if got := len(given); got != len(kept) {
-		t.Fatalf("%d flags are tried of the %d that are kept", got, len(kept))
-	}
-	first := newSettings()
-	for name, values := range given {
-		for _, v := range values {
-			if err := first.flags.Set(name, v); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	first.text = "limits: {max_urls_per_host: 7}\n"
-	want := load(t, first)
-	data := t.TempDir()
-	keep(t, first, data)
-
-	again := newSettings()
-	if err := again.recall(data); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, load(t, again), equal...); diff != "" {
-		t.Errorf("a resume has other settings (-want +got):\n%s", diff)
-	}
-	// And they are kept for the resume after that.
-	keep(t, again, data)
-	third := newSettings()
-	if err := third.recall(data); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, load(t, third), equal...); diff != "" {
-		t.Errorf("the second resume has other settings (-want +got):\n%s", diff)
-	}
-
-	for name, v := range map[string]string{"include": "new", "depth": "9", "header": "New: x", "allow-net": "127.0.0.0/8"} {
-		other := newSettings()
-		if err := other.flags.Set(name, v); err != nil {
-			t.Fatal(err)
-		}
-		if err := other.recall(data); err != nil {
-			t.Fatal(err)
-		}
-		if got := values(other.flags.Lookup(name)); !slices.Equal(got, []string{v}) {
-			t.Errorf("--%s given again: got %q, want %q alone", name, got, v)
-		}
-		if got := values(other.flags.Lookup("scope")); !slices.Equal(got, []string{"domain"}) {
-			t.Errorf("--scope beside --%s: got %q, want what was kept", name, got)
-		}
-	}
-}
-
-// equal lets configurations be compared.
-var equal = []cmp.Option{
-	cmp.Comparer(func(a, b *regexp.Regexp) bool { return a.String() == b.String() }),
-	cmpopts.EquateComparable(netip.Prefix{}, netip.Addr{}, frontier.Hours{}),
-}
-
-func newSettings() *settings {
-	s := new(settings)
-	s.register(pflag.NewFlagSet("test", pflag.ContinueOnError))
-	return s
-}
-
-func load(t *testing.T, s *settings) *configs.Config {
-	t.Helper()
-	cfg, err := s.load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cfg
-}
-
-func keep(t *testing.T, s *settings, data string) {
-	t.Helper()
-	text, err := s.keep()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := storage.CreateDir(data, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	if err := dir.SaveSettings(text); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func values(f *pflag.Flag) []string {
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		return list.GetSlice()
-	}
-	return []string{f.Value.String()}
 }
 
 // crawlOf returns the successive snapshots of a crawl that fetches 50 pages and 1 MiB between any two.

@@ -16,9 +16,10 @@ func (a *app) normalizeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "normalize URL...",
 		Short: "What the crawler makes of a URL",
-		Long: `Print the form in which a URL is fetched (WHATWG URL, without fragment and user name) and the key
-by which it is known (that, with percent-escapes in upper case and unreserved characters decoded).`,
-		Args: args(cobra.MinimumNArgs(1)),
+		Long: `Print the form in which a URL is fetched (WHATWG URL, without fragment and user
+name) and the key by which it is known (that, with percent-escapes in upper case
+and unreserved characters decoded).`,
+		Args: someArgs("a URL"),
 		RunE: func(_ *cobra.Command, texts []string) error {
 			return a.normalize(texts, base, asJSON)
 		},

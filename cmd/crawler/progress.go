@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ const (
 	clearLine  = "\r\x1b[K"
 )
 
-const progressUsage = "`auto`: one line in place on a terminal, else as plain: lines now and then; or none"
+const progressUsage = "show progress as `S`: auto (one line in place on a terminal, else plain), plain (a line now and then) or none"
 
 func (a *app) newProgress(mode string) (*progress, error) {
 	p := &progress{out: a.err, period: plainPeriod, width: func() int { return usualWidth }}
@@ -130,20 +131,37 @@ func progressLine(now, last crawl.Stats, since time.Duration) string {
 	return line
 }
 
-// printSummary says how a run ended, and how it can go on.
-func (a *app) printSummary(s crawl.Stats, reason error) {
+// printSummary says how a run on a data directory ended, and how it can go on.
+func (a *app) printSummary(s crawl.Stats, data string, reason error) {
 	u := s.URLs
 	end, remedy := "failed", "" // the error is told at the end
 	if isEnd(reason) {
 		end, remedy = reason.Error(), exitOf(reason).remedy
 	}
 	fmt.Fprintln(a.out, end)
-	fmt.Fprintf(a.out, "  %s fetched, %s failed, %s refused, %s queued; %s in %s of crawling\n",
+	fmt.Fprintf(a.out, "  %s fetched, %s failed, %s refused, %s queued\n  %s in %s of crawling; %s met, %s new\n",
 		count(u.Fetched), count(u.Failed), count(u.RefusedBefore+u.RefusedAfter), count(u.Queued+u.Leased),
-		size(s.Fetch.Bytes), time.Duration(s.Crawl.ElapsedS*1e9).Round(100*time.Millisecond))
-	fmt.Fprintf(a.out, "  %s links met, %s new; %s of the filter avoided, no page lost to them\n",
-		count(u.Discovered), count(u.Admitted), plural(s.Seen.FalsePositivesAvoided, "false positive"))
-	if remedy != "" && u.Queued+u.Leased > 0 {
+		size(s.Fetch.Bytes), time.Duration(s.Crawl.ElapsedS*1e9).Round(100*time.Millisecond),
+		plural(u.Discovered, "link"), count(u.Admitted))
+	fmt.Fprintf(a.out, "  %s of the filter avoided, no page lost to them\n",
+		plural(s.Seen.FalsePositivesAvoided, "false positive"))
+	if u.Fetched == 0 && u.Failed+u.RefusedBefore+u.RefusedAfter > 0 {
+		fmt.Fprintln(a.out, "  nothing could be fetched; "+whyNot(u, data)+" lists why")
+	}
+	if remedy != "" && (u.Queued+u.Leased > 0 || u.Admitted == 0) {
 		fmt.Fprintln(a.out, "  "+remedy)
 	}
+}
+
+// whyNot returns the command that lists why no URL was fetched.
+func whyNot(u crawl.URLStats, data string) string {
+	state := "failed"
+	if u.Failed == 0 {
+		state = "refused"
+	}
+	command := "crawler urls --state " + state
+	if filepath.Clean(data) != filepath.Clean(defaultData) {
+		command += " --data " + data
+	}
+	return command
 }

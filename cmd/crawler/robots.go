@@ -17,9 +17,10 @@ func (a *app) robotsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "robots URL",
 		Short: "What robots.txt says of a URL",
-		Long: `Fetch the robots.txt that governs a URL, or read it from a file, and print the line that decides, by
-RFC 9309. Where it cannot be had, nothing may be fetched yet.`,
-		Args: args(cobra.ExactArgs(1)),
+		Long: `Fetch the robots.txt that governs a URL, or read it from a file, and print the
+line that decides, by RFC 9309. Where it cannot be had, nothing may be fetched
+yet.`,
+		Args: oneArg("a URL"),
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			seed, err := crawl.ParseSeed(urls[0])
 			if err != nil {
@@ -43,7 +44,7 @@ RFC 9309. Where it cannot be had, nothing may be fetched yet.`,
 				return &usageError{err}
 			}
 			defer f.Close()
-			got := f.Robots(cmd.Context(), seed.URL)
+			got := f.Robots(cmd.Context(), seed.URL, 0)
 			name := seed.URL.Origin() + "/robots.txt"
 			switch got.Access {
 			case robots.AccessRules:

@@ -68,6 +68,7 @@ func (a *app) crawl(ctx context.Context, s *settings, seedsFile, data, progress 
 	if err := errors.Join(seedsErr, loadErr, progressErr); err != nil {
 		return err
 	}
+	s.refresh(cfg)
 	if _, err := storage.Describe(data); errors.Is(err, storage.ErrNoCrawl) && len(seeds) == 0 {
 		return nothingToCrawl(data)
 	}
@@ -107,7 +108,7 @@ func (a *app) crawlOpen(ctx context.Context, c *crawl.Crawl, s *settings, seeds 
 	endProgress := show.start(c.Stats)
 	reason := c.Run(ctx, seeds)
 	endProgress()
-	a.printSummary(c.Stats(), reason)
+	a.printSummary(c.Stats(), c.Path(), reason)
 	return reason
 }
 
@@ -148,7 +149,7 @@ func stopping(inFlight int64) string {
 	if inFlight == 0 {
 		return "stopping"
 	}
-	return "stopping within 10 s: " + plural(inFlight, "request") + " in flight; interrupt again to leave at once"
+	return "stopping within 10 s: " + plural(inFlight, "request") + " in flight; interrupt again to leave now"
 }
 
 // watchPeriod is the time between looks at the configuration file.
@@ -168,7 +169,7 @@ func (s *settings) watch(c *crawl.Crawl, log *slog.Logger) (stop func()) {
 		defer signal.Stop(hangups)
 		tick := time.NewTicker(watchPeriod)
 		defer tick.Stop()
-		inForce, before := s.text, s.text
+		inForce, before := s.inForce, s.inForce
 		for {
 			select {
 			case <-done:

@@ -16,18 +16,16 @@ func (a *app) scopeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scope --seeds FILE URL...",
 		Short: "Which URLs a crawl would take",
-		Long:  "Print for each URL whether a crawl from the seeds would take it, and why not. Nothing is fetched.",
-		Args:  args(cobra.MinimumNArgs(1)),
+		Long: `Print for each URL whether a crawl from the seeds would take it, and why not.
+Nothing is fetched.`,
+		Args: someArgs("a URL"),
 		RunE: func(_ *cobra.Command, texts []string) error {
 			if seedsFile == "" {
 				return &usageError{errors.New("scope: name a file of seeds with --seeds")}
 			}
-			seeds, err := a.readSeeds(seedsFile)
-			if err != nil {
-				return err
-			}
+			seeds, seedsErr := a.readSeeds(seedsFile)
 			cfg, err := s.load()
-			if err != nil {
+			if err := errors.Join(seedsErr, err); err != nil {
 				return err
 			}
 			for _, text := range texts {

@@ -54,7 +54,8 @@ type settings struct {
 	logLevel    string
 	logFormat   string
 
-	text string // of the configuration file
+	text    string // of the configuration file
+	inForce string // the text of the file whose politeness is in force
 }
 
 // kept names the flags that hold until they are given again. The others are for one run.
@@ -74,7 +75,7 @@ func (s *settings) registerOnly(flags *pflag.FlagSet, names ...string) {
 func (s *settings) register(flags *pflag.FlagSet) {
 	s.flags = flags
 	flags.StringVar(&s.config, "config", "", "configuration `FILE` (YAML); see crawler config default")
-	flags.StringVar(&s.scope, "scope", "host", "how far from a seed a URL may lie: `page`, prefix, host, domain or any")
+	flags.StringVar(&s.scope, "scope", "host", "take URLs within `S` of a seed: page, prefix, host, domain or any")
 	flags.IntVar(&s.depth, "depth", -1, "follow at most `N` links from a seed; -1 is no limit")
 	flags.IntVar(&s.maxPages, "max-pages", 0, "stop after `N` pages, exactly, over all runs; 0 is no limit")
 	flags.DurationVar(&s.maxTime, "max-time", 0, "stop after the time `D`; 0 is no limit")
@@ -85,17 +86,17 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.IntVar(&s.perHost, "per-host", 1, "make at most `N` connections to one host")
 	flags.StringVar(&s.userAgent, "user-agent", defaultUserAgent(), "name `S` the crawler gives itself; say where you can be reached")
 	flags.StringArrayVar(&s.header, "header", nil, "header field `'K: V'` sent with every request (repeatable)")
-	flags.StringVar(&s.robots, "robots", "obey", "`obey` or ignore robots.txt")
+	flags.StringVar(&s.robots, "robots", "obey", "treat robots.txt as `S`: obey or ignore")
 	flags.StringArrayVar(&s.allowNet, "allow-net", nil, "let private, loopback or link-local addresses of `CIDR` be fetched (repeatable)")
 	flags.StringVar(&s.resolver, "resolver", "", "ask the DNS server at `IP:PORT` (default the system's)")
 	flags.StringArrayVar(&s.resolve, "resolve", nil, "fixed answer `HOST=IP` instead of DNS (repeatable)")
 	flags.StringVar(&s.proxy, "proxy", "", "`URL` of an http, https or socks5 proxy (default from the environment)")
-	flags.StringVar(&s.archive, "archive", "off", "WARC output, on or `off`; this version has none")
+	flags.StringVar(&s.archive, "archive", "off", "WARC output `S`, on or off; this version has none")
 	flags.StringVar(&s.http, "http", "", "`ADDR` of the dashboard; this version has none")
 	flags.StringVar(&s.nats, "nats", "", "`URL` of the cluster to join; this version has none")
 	flags.StringVar(&s.node, "node", "", "`NAME` of this node in the cluster")
-	flags.StringVar(&s.logLevel, "log-level", "info", "least `level` to log: debug, info, warn or error")
-	flags.StringVar(&s.logFormat, "log-format", "text", "write the log as `text` or json")
+	flags.StringVar(&s.logLevel, "log-level", "info", "log from the level `S` on: debug, info, warn or error")
+	flags.StringVar(&s.logFormat, "log-format", "text", "write the log as `S`: text or json")
 }
 
 // defaultUserAgent names the program. Only its user can say who is to be reached.
@@ -183,6 +184,18 @@ func (s *settings) load() (*configs.Config, error) {
 		s.text = string(text)
 	}
 	return s.parse([]byte(s.text))
+}
+
+// refresh has cfg take its politeness from the configuration file as it stands, which may have changed since its text was
+// kept. A faulty file changes nothing, nor does one that is gone.
+func (s *settings) refresh(cfg *configs.Config) {
+	s.inForce = s.text
+	if s.config == "" || s.flags.Changed("config") {
+		return
+	}
+	if latest, text, err := s.reload(); err == nil {
+		cfg.Crawl.Politeness, s.inForce = latest.Crawl.Politeness, text
+	}
 }
 
 // reload reads the configuration file anew, and returns its text too.

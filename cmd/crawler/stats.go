@@ -107,22 +107,29 @@ func printStats(w io.Writer, s crawl.Stats) {
 	line("  target", percent(g.FPRTarget), "it is rebuilt when well beyond this")
 	f := g.Filter
 	line("filter", f.Kind, fmt.Sprintf("%s, generation %d", size(f.MemoryBytes), f.Generation))
-	line("  keys", count(f.Keys), "of a capacity of "+count(f.Capacity))
+	if f.Keys > f.Capacity {
+		line("  keys", count(f.Keys), "past its capacity of "+count(f.Capacity))
+		line("", "", "to be rebuilt at a quarter more")
+	} else {
+		line("  keys", count(f.Keys), "of a capacity of "+count(f.Capacity))
+	}
 	line("  bits", count(f.Bits), fmt.Sprintf("%.1f a key at capacity, %d hashes", f.BitsPerKey, f.Hashes))
 	line("  occupancy", percent(f.Occupancy), "of the bits are set")
 	line("  rebuilds", count(f.Rebuilds), "as URLs grow in number")
 	coverage, note := "proven", "a negative is proof"
 	if !f.Covered {
-		coverage, note = "unproven", count(f.CoverageLag)+" URLs to catch up with"
+		coverage, note = "unproven", plural(f.CoverageLag, "URL")+" to catch up with"
 	}
 	line("  coverage", coverage, note)
 
 	fmt.Fprintln(w, "\nHosts and store")
 	line("hosts known", count(s.Hosts.Known), fmt.Sprintf("%s active, %s deferred", count(s.Hosts.Active), count(s.Hosts.Deferred)))
-	line("store", size(s.Store.Bytes), count(s.Store.URLs)+" URLs")
-	line("commits", count(s.Store.Commits), "since the crawl was opened")
+	line("store", size(s.Store.Bytes), plural(s.Store.URLs, "URL"))
+	if s.Store.Commits > 0 { // none are counted of a crawl that is not open
+		line("commits", count(s.Store.Commits), "since the crawl was opened")
+	}
 	if s.Archive.Records > 0 {
-		line("archive", size(s.Archive.Bytes), fmt.Sprintf("%s records, %s revisits", count(s.Archive.Records), count(s.Archive.Revisits)))
+		line("archive", size(s.Archive.Bytes), plural(s.Archive.Records, "record")+", "+plural(s.Archive.Revisits, "revisit"))
 	}
 }
 

@@ -20,9 +20,9 @@ func (a *app) testwebCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "testweb",
 		Short: "Serve the synthetic web on loopback",
-		Long: `Serve a synthetic web with a known answer on loopback, with a DNS server for its host names,
-until it is interrupted. It records every request and judges the crawl: ask for
-http://` + testweb.JudgeHost + `/report at its address.`,
+		Long: `Serve a synthetic web with a known answer on loopback, with a DNS server for its
+host names, until it is interrupted. It records every request and judges the
+crawl: ask for http://` + testweb.JudgeHost + `/report at its address.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if mix {
@@ -45,8 +45,8 @@ http://` + testweb.JudgeHost + `/report at its address.`,
 	flags.BoolVar(&mix, "mix", true, "with disallowed pages, redirects, missing pages and files, as in the demo")
 	flags.DurationVar(&cfg.Latency, "latency", 0, "wait `D` before each answer")
 	flags.DurationVar(&cfg.Jitter, "jitter", 0, "and a random time with the median `D`")
-	flags.Float64Var(&cfg.Flaky, "flaky", 0, "`share` of pages that answer 500 at first, 0 to 1")
-	flags.Float64Var(&cfg.Resets, "resets", 0, "`share` of pages whose connection is reset once, 0 to 1")
+	flags.Float64Var(&cfg.Flaky, "flaky", 0, "have the share `F` of pages answer 500 at first, 0 to 1")
+	flags.Float64Var(&cfg.Resets, "resets", 0, "reset the connection once for the share `F` of pages, 0 to 1")
 	return cmd
 }
 

@@ -23,8 +23,8 @@ func (a *app) urlsCommand() *cobra.Command {
 		Use:   "urls --state STATE",
 		Short: "List URLs by state",
 		Long: `List the URLs in a state: ` + states + `.
-A line has the URL and, after tabs, the reason and its detail where there is one. It works while
-the crawl runs and after.`,
+A line has the URL and, after tabs, the reason and its detail where there is
+one. It works while the crawl runs and after.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if falsePositives == (state != "") {
