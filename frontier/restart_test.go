@@ -121,7 +121,7 @@ func TestRestart(t *testing.T) {
 				if a.Host == "b.example" {
 					a, b = b, a
 				}
-				w.robots(a, delayRobots(10 * s))
+				w.robots(a, delayRobots(10*s))
 				w.finish(b, frontier.Outcome{Answer: 4 * s})
 				w.restart(clean)
 				w.leaseAt(4*s, page("b.example", 1))

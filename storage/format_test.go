@@ -85,7 +85,7 @@ func TestValuesComeBackAsTheyWerePut(t *testing.T) {
 				LastEnd: when.Draw(t, "last"), Answer: time.Duration(rapid.Int64().Draw(t, "answer")),
 				Fails: number.Draw(t, "fails"), Silent: number.Draw(t, "silent"), Parked: number.Draw(t, "parked"),
 				Unreachable: number.Draw(t, "unreachable"),
-				Until: when.Draw(t, "until"), Why: text.Draw(t, "why"), CrawlDelay: time.Duration(rapid.Int64().Draw(t, "delay")),
+				Until:       when.Draw(t, "until"), Why: text.Draw(t, "why"), CrawlDelay: time.Duration(rapid.Int64().Draw(t, "delay")),
 			}
 			must(t, tx.SetHost("h", h))
 			gotHost, err := tx.Host("h")

@@ -62,7 +62,14 @@ func (a *app) crawl(ctx context.Context, s *settings, seedsFile, data, progress 
 	if err := s.recall(data); err != nil {
 		return err
 	}
-	seeds, seedsErr := a.readSeeds(seedsFile)
+	// An interrupt that comes before the crawl is open ends it as cleanly as one that comes later.
+	ctx, endEarly := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer endEarly()
+	seeds, seedsErr := a.awaitSeeds(ctx, seedsFile)
+	if errors.Is(seedsErr, crawl.ErrInterrupted) {
+		fmt.Fprintln(a.out, "stopped before the crawl began; the same command starts it")
+		return seedsErr
+	}
 	cfg, loadErr := s.load()
 	show, progressErr := a.newProgress(progress)
 	if err := errors.Join(seedsErr, loadErr, progressErr); err != nil {
@@ -203,6 +210,23 @@ func (s *settings) reloadPoliteness(c *crawl.Crawl, log *slog.Logger) (text stri
 	c.SetPoliteness(cfg.Crawl.Politeness)
 	log.Info("politeness reloaded", "file", s.config)
 	return text
+}
+
+// awaitSeeds is readSeeds, given up with crawl.ErrInterrupted when ctx ends: a long file or a terminal may take a while.
+func (a *app) awaitSeeds(ctx context.Context, name string) ([]crawl.Seed, error) {
+	var seeds []crawl.Seed
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		seeds, err = a.readSeeds(name)
+	}()
+	select {
+	case <-done:
+		return seeds, err
+	case <-ctx.Done():
+		return nil, crawl.ErrInterrupted
+	}
 }
 
 // readSeeds reads a seeds file, "" for none and "-" for standard input, and reports its bad lines. It fails if the file
