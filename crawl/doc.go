@@ -12,7 +12,7 @@
 // than was known has its links offered again.
 //
 // Files: config.go, seeds.go and scope.go what is to be crawled; crawl.go the run and its end; log.go and partition.go
-// entries and their application; reconsider.go refused URLs judged anew; visit.go, robots.go and links.go one page;
-// outcome.go what answers mean; budget.go and disk.go limits; counters.go and stats.go what is counted; view.go, explain.go
-// and list.go what is told of it.
+// entries and their application; reconsider.go and relink.go refused URLs, and links of pages, looked at anew; visit.go,
+// robots.go and links.go one page; outcome.go what answers mean; budget.go and disk.go limits; counters.go and stats.go what
+// is counted; view.go, explain.go and list.go what is told of it.
 package crawl
