@@ -114,4 +114,3 @@ func (p *partition) relinkSome(ctx context.Context) (more bool, err error) {
 	}
 	return true, p.log.Append(ctx, relinked...)
 }
-
