@@ -61,6 +61,11 @@ func (c *Counters) clone() *Counters {
 	return &next
 }
 
+// narrowed reports whether URLs were queued and then refused because a later run had a narrower scope.
+func (c *Counters) narrowed() bool {
+	return c.RefusedLater[RefusedScope]+c.RefusedLater[RefusedExclude]+c.RefusedLater[RefusedInclude]+c.RefusedLater[RefusedDepth] > 0
+}
+
 // count takes over what a result says about requests.
 func (c *Counters) count(e frontier.Result) {
 	c.Requests += int64(e.Cost.Requests)

@@ -299,10 +299,11 @@ func (a *application) admitted(id storage.ID, l frontier.Link) error {
 	return a.batch.Admit(id, l)
 }
 
-// reopen queues a seed once more that is given again, if no server has answered it: the network, or what it allows, may have
-// changed.
+// reopen queues a URL once more that has been settled for a reason which does not hold any more: it is in scope again, or it is
+// a seed that is given again and that no server has answered, for the network, or what it allows, may have changed.
 func (a *application) reopen(id storage.ID, l frontier.Link) error {
-	if !l.Seed || l.Redirect || l.Via.ID != 0 {
+	givenAgain := l.Seed && !l.Redirect && l.Via.ID == 0
+	if !givenAgain && !a.counters.narrowed() {
 		return nil
 	}
 	r, err := a.tx.Record(id)
@@ -310,9 +311,9 @@ func (a *application) reopen(id storage.ID, l frontier.Link) error {
 		return err
 	}
 	switch {
-	case r.State == storage.Failed && r.Status == 0:
+	case r.State == storage.Failed && r.Status == 0 && givenAgain:
 		a.counters.Failed--
-	case r.State == storage.Refused && r.Reason == RefusedBlocked:
+	case r.State == storage.Refused && (givesWay(r.Reason) || r.Reason == RefusedBlocked && givenAgain):
 		a.counters.RefusedLater.add(r.Reason, -1)
 	default:
 		return nil

@@ -74,7 +74,53 @@ func (p *partition) reconsiderRefused(ctx context.Context) error {
 			}
 		}
 	}
+	if p.counters.Load().narrowed() {
+		if err := p.reconsiderAdmitted(ctx); err != nil {
+			return err
+		}
+	}
 	return p.store.Update(func(tx *storage.Tx) error { return tx.SetMeta(metaScope, []byte(scope)) })
+}
+
+// reconsiderAdmitted offers those admitted URLs again that were refused because an earlier scope was narrower than that in force.
+func (p *partition) reconsiderAdmitted(ctx context.Context) error {
+	for after, more := storage.ID(0), true; more; {
+		var links []frontier.Link
+		err := p.store.View(func(tx *storage.Tx) error {
+			n := 0
+			more = false
+			for id, r := range tx.Records(after) {
+				after = id
+				if r.State == storage.Refused && givesWay(r.Reason) {
+					_, href, err := tx.URL(id)
+					if err != nil {
+						return err
+					}
+					u, err := normalize.Parse(href)
+					if err != nil {
+						return fmt.Errorf("%w: log: URL %d: %w", storage.ErrDamaged, id, err)
+					}
+					if p.crawl.unwanted(u, r).Reason == "" {
+						links = append(links, frontier.Link{URL: u, Depth: r.Depth, Hops: r.Hops, Via: r.Via, Seed: r.Seed})
+					}
+				}
+				if n++; n == reconsiderGroup {
+					more = true
+					break
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(links) > 0 {
+			if err := p.log.Append(ctx, frontier.Links(links)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // reprieve returns the link by which a refused URL is offered again, if it would be let in now.

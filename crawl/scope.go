@@ -11,6 +11,7 @@ import (
 
 	"crawler/frontier"
 	"crawler/normalize"
+	"crawler/storage"
 )
 
 // The reasons for which a URL is not crawled, as they are counted.
@@ -147,6 +148,17 @@ func (j *judge) refuse(u normalize.URL) frontier.Refusal {
 // ofScope reports whether a reason is one of refuse, which may give way when the scope widens.
 func ofScope(reason string) bool {
 	return reason == RefusedScope || reason == RefusedExclude || reason == RefusedInclude
+}
+
+// givesWay reports whether a reason for which an admitted URL was refused may give way when the scope widens.
+func givesWay(reason string) bool { return ofScope(reason) || reason == RefusedDepth }
+
+// unwanted says why an admitted URL is out of the scope in force, no reason if it is not.
+func (c *Crawl) unwanted(u normalize.URL, r storage.Record) frontier.Refusal {
+	if refusal := c.scope.refuse(u); refusal.Reason != "" {
+		return refusal
+	}
+	return c.tooDeep(frontier.Link{Depth: r.Depth, Hops: r.Hops})
 }
 
 // tooFar returns why u is not within reach of an anchor, "" if it is.

@@ -347,3 +347,41 @@ func TestTheLeastDepthOfARefusedURLCounts(t *testing.T) {
 		}
 	})
 }
+
+// A run with a narrower scope leaves out what an earlier one has queued, and a wider one takes it up again.
+func TestAQueueIsJudgedByTheScopeInForce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t, pages{
+			"a.test/": links("/trap/1", "/2", "/3"), "a.test/trap/1": links("/trap/2"), "a.test/trap/2": "", "a.test/2": links("/4"),
+			"a.test/3": "", "a.test/4": "",
+		})
+		dir := t.TempDir()
+		with := func(exclude string, maxDepth, maxPages int) crawl.Config {
+			return n.on(func(cfg *crawl.Config) {
+				cfg.Limits.MaxPages = maxPages
+				cfg.Scope.MaxDepth = &maxDepth
+				if exclude != "" {
+					cfg.Scope.Exclude = patterns(exclude)
+				}
+			})
+		}
+		run(t, dir, with("", -1, 1), crawl.ErrMaxPages, "http://a.test/")
+		run(t, dir, with("/trap/", 0, 0), crawl.ErrFinished)
+		want := map[string]string{
+			"http://a.test/": "fetched", "http://a.test/trap/1": "refused exclude", "http://a.test/2": "refused depth", "http://a.test/3": "refused depth",
+		}
+		if diff := cmp.Diff(want, stored(t, dir)); diff != "" {
+			t.Errorf("narrowed (-want +got):\n%s", diff)
+		}
+		run(t, dir, with("/trap/", -1, 0), crawl.ErrFinished)
+		want["http://a.test/2"], want["http://a.test/3"], want["http://a.test/4"] = "fetched", "fetched", "fetched"
+		if diff := cmp.Diff(want, stored(t, dir)); diff != "" {
+			t.Errorf("deeper (-want +got):\n%s", diff)
+		}
+		run(t, dir, with("", -1, 0), crawl.ErrFinished)
+		want["http://a.test/trap/1"], want["http://a.test/trap/2"] = "fetched", "fetched"
+		if diff := cmp.Diff(want, stored(t, dir)); diff != "" {
+			t.Errorf("widened (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -48,6 +48,11 @@ func (v *visitor) land() {
 }
 
 func (v *visitor) run(ctx context.Context) {
+	// What an earlier run queued may be out of the scope of this one.
+	if refusal := v.crawl.unwanted(v.lease.URL, v.lease.Record); refusal.Reason != "" {
+		v.result.Outcome = frontier.Outcome{Verdict: frontier.Refuse, Reason: refusal.Reason, Detail: refusal.Detail}
+		return
+	}
 	if v.lease.Politeness.ObeyRobots {
 		rules, ok := v.robots(ctx)
 		if !ok {
