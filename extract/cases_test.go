@@ -1,56 +1,16 @@
 package extract_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"maps"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"crawler/extract"
+	"crawler/internal/cases"
 )
-
-// cases reads a file of third-party cases, JSON lines. They are kept beside the repository and not in it.
-func cases[T any](t *testing.T, name string) []T {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := func() string { return filepath.Join(dir, "shared", "cases", filepath.FromSlash(name)) }
-	for _, err = os.Stat(path()); err != nil; _, err = os.Stat(path()) {
-		if dir == filepath.Dir(dir) {
-			t.Skipf("no shared/cases/%s above the package", name)
-		}
-		dir = filepath.Dir(dir)
-	}
-	f, err := os.Open(path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var all []T
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var c T
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("%s:%d: %v", name, len(all)+1, err)
-		}
-		all = append(all, c)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if len(all) == 0 {
-		t.Fatalf("%s: no cases", name)
-	}
-	return all
-}
 
 // resolve resolves references of a page the way a crawler does, and leaves out what is not of the web.
 func resolve(t *testing.T, page, base string, links []extract.Link) []string {
@@ -113,7 +73,7 @@ func TestOutlinksOfOtherCrawlers(t *testing.T) {
 		"https://www.example.org/just-spaces": rel,
 	}
 	unused := maps.Clone(differ)
-	for i, c := range cases[struct {
+	for i, c := range cases.Read[struct {
 		Base, HTML, Note string
 		Links            []string
 	}](t, "html/outlinks.jsonl") {
@@ -144,7 +104,7 @@ func TestOutlinksOfOtherCrawlers(t *testing.T) {
 
 func TestBaseOfOutlinksIsFound(t *testing.T) {
 	// Most cases above with a base hold only images, so that nothing is resolved against it.
-	for i, c := range cases[struct{ Base, HTML, Note string }](t, "html/outlinks.jsonl") {
+	for i, c := range cases.Read[struct{ Base, HTML, Note string }](t, "html/outlinks.jsonl") {
 		_, after, found := strings.Cut(c.HTML, `<base href="`)
 		want, _, _ := strings.Cut(after, `"`)
 		if got := extract.HTML([]byte(c.HTML), "text/html", "").Base; found && got != want {
@@ -156,7 +116,7 @@ func TestBaseOfOutlinksIsFound(t *testing.T) {
 func TestRefreshesOfWebPlatformTests(t *testing.T) {
 	// What is expected is the URL as parsed, which loses tabs and newlines.
 	parsed := strings.NewReplacer("\t", "", "\n", "", "\r", "")
-	for i, c := range cases[struct {
+	for i, c := range cases.Read[struct {
 		Content  string
 		Expected *struct {
 			Time int

@@ -1,20 +1,17 @@
 package fetcher_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"crawler/fetcher"
 	"crawler/fetcher/robots"
+	"crawler/internal/cases"
 	"crawler/normalize"
 )
 
@@ -107,17 +104,6 @@ func TestRobotsThatBreaksOffIsUnreachable(t *testing.T) {
 
 // TestRobotsCases drives Robots with the statuses of the third-party table; its other conditions are tests above and in package robots.
 func TestRobotsCases(t *testing.T) {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "..", "..", "shared", "cases", "robots", "fetch_rules.jsonl"))
-	if os.IsNotExist(err) {
-		t.Skip("the third-party cases are not here")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	access := map[string]robots.Access{
 		"parse":        robots.AccessRules,
 		"allow all":    robots.AccessAll,
@@ -125,14 +111,10 @@ func TestRobotsCases(t *testing.T) {
 		"treat as unreachable: disallow all, retry later": robots.AccessUnreachable,
 	}
 	ran := 0
-	for _, line := range bytes.Split(bytes.TrimSpace(data), []byte("\n")) {
-		var c struct {
-			Condition map[string]any `json:"condition"`
-			Expected  string         `json:"expected"`
-		}
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range cases.Read[struct {
+		Condition map[string]any
+		Expected  string
+	}](t, "robots/fetch_rules.jsonl") {
 		status, ok := c.Condition["status"].(float64)
 		if !ok {
 			continue

@@ -1,14 +1,11 @@
 package normalize_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"crawler/internal/cases"
 	"crawler/normalize"
 )
 
@@ -18,50 +15,6 @@ type openCase struct {
 	Input    string
 	Base     *string
 	Expected *string
-}
-
-// openCases reads a suite from the folder of third-party cases, which may be
-// present beside the repository.
-func openCases(t *testing.T, name string) []openCase {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = parent
-	}
-	f, err := os.Open(filepath.Join(dir, "..", "shared", "cases", name))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("the third-party cases are not present")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var cases []openCase
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var c openCase
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		cases = append(cases, c)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatalf("%s: no cases", name)
-	}
-	return cases
 }
 
 // resolve parses c.Input against c.Base.
@@ -89,7 +42,7 @@ func withoutDropped(href string) string {
 }
 
 func TestWebPlatformTests(t *testing.T) {
-	for _, c := range openCases(t, "url/wpt_urltestdata_http_only.jsonl") {
+	for _, c := range cases.Read[openCase](t, "url/wpt_urltestdata_http_only.jsonl") {
 		got, err := c.resolve(t)
 		switch {
 		case c.Expected == nil && err == nil:
@@ -119,7 +72,7 @@ func TestRFC3986Examples(t *testing.T) {
 		"eXAMPLE://a/./b/../b/%63/%7bfoo%7d": true,
 		"mailto:Joe@Example.COM":             true,
 	}
-	for _, c := range openCases(t, "url/rfc3986.jsonl") {
+	for _, c := range cases.Read[openCase](t, "url/rfc3986.jsonl") {
 		got, err := c.resolve(t)
 		if otherScheme[c.Input] {
 			if !errors.Is(err, normalize.ErrScheme) {

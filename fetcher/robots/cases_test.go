@@ -1,49 +1,13 @@
 package robots_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"crawler/fetcher/robots"
+	"crawler/internal/cases"
 )
-
-// readCases reads a file of JSON lines from the folder of third-party cases, which lies beside the repository where present.
-func readCases[T any](t *testing.T, name string) []T {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Skip("no go.mod above the package")
-		}
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "..", "shared", "cases", name))
-	if os.IsNotExist(err) {
-		t.Skip("the third-party cases are not here: ", name)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []T
-	for i, line := range bytes.Split(bytes.TrimSpace(data), []byte("\n")) {
-		var c T
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatalf("%s:%d: %v", name, i+1, err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
-}
 
 // pathOf cuts path and query out of a URL as the suites write it, which may be no URL at all.
 func pathOf(url string) string {
@@ -67,7 +31,7 @@ func TestGoogleCases(t *testing.T) {
 		67: "RFC 9309 2.2.2: escapes of unreserved characters are compared decoded",
 		79: "index.html is not its directory: an extra of Google's that RFC 9309 does not have",
 	}
-	for i, c := range readCases[struct {
+	for i, c := range cases.Read[struct {
 		Robots    string `json:"robots"`
 		RobotsB64 []byte `json:"robots_b64"`
 		Agent     string `json:"agent"`

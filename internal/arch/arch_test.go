@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"cmd/crawler": {anything},
 
 	"internal/arch":    {},
+	"internal/cases":   {},
 	"internal/testweb": {},
 }
 
