@@ -89,6 +89,9 @@ func (p *partition) relinkSome(ctx context.Context) (more bool, err error) {
 	var foreign []frontier.Link
 	var relinked []frontier.Entry
 	for _, pg := range pages {
+		if weight(relinked)+len(foreign) > groupLinks {
+			break // the others keep their mark
+		}
 		links := make([]frontier.Link, 0, len(pg.links))
 		for _, stored := range pg.links {
 			u, err := normalize.Parse(stored.Href)

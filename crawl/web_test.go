@@ -229,3 +229,27 @@ func TestASeedThatWasNotAnsweredIsTriedAnewWhenItIsGivenAgain(t *testing.T) {
 		}
 	})
 }
+
+// Nor does a robots.txt that asks to be left alone, again and again, keep the other origins from being asked.
+func TestAnOriginThatAsksToWaitDoesNotHoldUpTheOthersForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		site := pages{"h.test:82/": links("http://h.test:81/x", "/1", "http://h.test:83/y"), "h.test:82/1": "", "h.test:83/y": ""}
+		n := newNetwork(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Host == "h.test:81" {
+				w.Header().Set("Retry-After", "3")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			site.ServeHTTP(w, r)
+		}))
+		dir := t.TempDir()
+		run(t, dir, n.on(nil), crawl.ErrUnreachable, "http://h.test:82/")
+		want := map[string]string{
+			"http://h.test:82/": "fetched", "http://h.test:82/1": "fetched", "http://h.test:83/y": "fetched",
+			"http://h.test:81/x": "queued robots unreachable",
+		}
+		if diff := cmp.Diff(want, stored(t, dir)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

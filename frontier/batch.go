@@ -159,6 +159,8 @@ func (b *Batch) learn(h *touched, o Outcome, end time.Time) {
 		h.Silent = 0
 	}
 	switch {
+	case o.HostFailed && h.Fails > 0 && end.Before(h.Until):
+		// It was under way when another failed: together that is one failure of the host.
 	case o.HostFailed:
 		h.Fails++
 		if o.Status == 0 {
@@ -231,11 +233,8 @@ func (b *Batch) Robots(host string, rb Robots) (next time.Time, err error) {
 	}
 	h.dirty = true
 	if rb.Fails > 0 {
-		pause := rb.RetryAfter
-		if pause == 0 {
-			pause = b.f.backoff(rb.Fails)
-		}
-		rb.Next = rb.Fetched.Add(pause)
+		// Beyond what the host asks for, lest the URLs parked here come before those of its other origins whenever it is due.
+		rb.Next = rb.Fetched.Add(rb.RetryAfter + b.f.backoff(rb.Fails))
 		rb.CrawlDelay = before.CrawlDelay
 	} else {
 		h.Silent, h.Unreachable = 0, 0

@@ -360,7 +360,7 @@ func (f *Frontier) followHost(tx *storage.Tx, part *partition, name string, now 
 		h.ready = now
 		f.hosts[name] = h
 	}
-	h.Host = stored
+	h.Host = believed(stored)
 	if _, later := h.next(tx, now); later.After(now) {
 		h.ready = later
 	} else if h.ready.After(now) {

@@ -23,11 +23,16 @@ type host struct {
 	polite Politeness
 }
 
-// newHost returns a host as stored. Times that a clock set wrong has put far into the future are not believed.
-func newHost(name string, part *partition, stored storage.Host) *host {
+// believed returns a host as stored, but for times that a clock set wrong has put far into the future.
+func believed(stored storage.Host) storage.Host {
 	now := time.Now()
 	stored.LastEnd = earliest(stored.LastEnd, now)
 	stored.Until = earliest(stored.Until, now.Add(longestPause))
+	return stored
+}
+
+func newHost(name string, part *partition, stored storage.Host) *host {
+	stored = believed(stored)
 	return &host{Host: stored, name: name, part: part, last: stored.LastEnd, place: unscheduled}
 }
 
@@ -100,7 +105,7 @@ func (h *host) exhausted(tx *storage.Tx, later time.Time) error {
 	if later.IsZero() && stored.Queued > len(h.leased) {
 		return fmt.Errorf("%w: host %s counts %d queued URLs, which its queues do not hold", storage.ErrDamaged, h.name, stored.Queued)
 	}
-	h.Host, h.ready = stored, later
+	h.Host, h.ready = believed(stored), later
 	return nil
 }
 

@@ -391,7 +391,9 @@ func (m *model) apply(l *frontier.Lease, o frontier.Outcome, rb *frontier.Robots
 	} else if o.Answer > 0 {
 		h.answer += (o.Answer - h.answer) / 4
 	}
-	if o.HostFailed {
+	if o.HostFailed && h.fails > 0 && now.Before(h.until) {
+		// one failure of the host, with that of another lease
+	} else if o.HostFailed {
 		h.fails++
 	} else if !o.End.IsZero() && o.Verdict != frontier.PutBack && o.Verdict != frontier.Park {
 		h.fails = 0

@@ -374,6 +374,30 @@ func TestAnOriginWithoutReachableRobotsDoesNotHoldUpTheOthersOfItsHost(t *testin
 	})
 }
 
+// What is under way when a host fails tells nothing more than that.
+func TestRequestsThatFailTogetherAreOneFailureOfTheHost(t *testing.T) {
+	inWorld(t, politeness(func(p *frontier.Politeness) { p.Delay, p.Connections = 0, 6 }), func(w *world) {
+		w.admit(pages("a.example", 18)...)
+		at := time.Duration(0)
+		for round := range 3 {
+			var leases []*frontier.Lease
+			for range 6 {
+				leases = append(leases, w.lease())
+			}
+			if got := time.Since(w.start); got != at {
+				t.Errorf("round %d began at %v, want %v", round, got, at)
+			}
+			for _, l := range leases {
+				w.finish(l, frontier.Outcome{Verdict: frontier.TryAgain, HostFailed: true, Reason: "reset"})
+			}
+			at += 5 * s << round
+			if w.Stuck() != 0 {
+				t.Errorf("stuck after %d failures", round+1)
+			}
+		}
+	})
+}
+
 func TestHoursAreKept(t *testing.T) {
 	day := func(text string) frontier.Config {
 		return politeness(func(p *frontier.Politeness) { p.Hours = hours(t, text) })
