@@ -155,5 +155,6 @@ func (w *Web) Reset() {
 }
 
 // NextPhase begins a new phase, for instance after the crawler was killed.
-// A request belongs to the phase in which it started. See [Repeat].
+// A request belongs to the phase in which its connection was made: what a
+// killed crawler has sent may be read only after its end. See [Repeat].
 func (w *Web) NextPhase() { w.phase.Add(1) }

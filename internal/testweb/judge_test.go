@@ -307,6 +307,7 @@ func TestPhasesTellRepeatsAfterARestartFromOthers(t *testing.T) {
 		synctest.Wait()
 		before := w.Totals()
 		w.NextPhase()
+		c.CloseIdleConnections() // as a new process has none
 		mustGet(t, c, "http://h000.test/")
 		mustGet(t, c, "http://h001.test/")
 		mustGet(t, c, "http://h001.test/")
@@ -385,6 +386,7 @@ func TestJudgeAnswersOverHTTP(t *testing.T) {
 		if got := post("/phase"); got != 200 {
 			t.Errorf("POST /phase: %d", got)
 		}
+		c.CloseIdleConnections() // as a new process has none
 		mustGet(t, c, "http://h000.test/")
 		if got := w.Report(testweb.Options{}).Duplicates; len(got) != 1 || got[0].Phases != 2 {
 			t.Errorf("duplicates after POST /phase: %+v", got)

@@ -191,13 +191,14 @@ type session struct {
 	buf   []byte // headroom, then the body
 	head  []byte
 	links []link
+	phase uint32    // in which the connection was made
 	last  time.Time // when the last bytes of an answer were handed over
 }
 
 // serve answers the requests of one connection until either side closes it.
 func (s *service) serve(c net.Conn) {
 	in := bufio.NewReaderSize(c, 4096)
-	t := session{service: s, conn: c, buf: make([]byte, headroom, 64<<10)}
+	t := session{service: s, conn: c, phase: s.web.phase.Load(), buf: make([]byte, headroom, 64<<10)}
 	for {
 		q, err := readRequest(in)
 		if errors.Is(err, errMalformed) {
@@ -223,7 +224,7 @@ func (t *session) reply(q request) bool {
 	}
 	a, page := w.answer(h, q.target, &t.links)
 	rec := record{
-		start: q.start.Sub(w.epoch), phase: w.phase.Load(),
+		start: q.start.Sub(w.epoch), phase: t.phase,
 		page: page, throttled: a.throttled,
 	}
 	if a.status == 0 {
