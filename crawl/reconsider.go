@@ -48,31 +48,22 @@ func (p *partition) reconsiderRefused(ctx context.Context) error {
 	if err := p.log.Append(ctx, frontier.Links(nil)); err != nil {
 		return err
 	}
-	for after, more := "", true; more; {
-		var links []frontier.Link
-		err := p.store.View(func(tx *storage.Tx) error {
-			n := 0
-			more = false
-			for key, r := range tx.Refusals(after) {
-				after = key
-				if l, ok := p.crawl.reprieve(r); ok {
-					links = append(links, l)
-				}
-				if n++; n == reconsiderGroup {
-					more = true
-					break
-				}
+	after := ""
+	err = p.reoffer(ctx, func(tx *storage.Tx) (links []frontier.Link, more bool, err error) {
+		n := 0
+		for key, r := range tx.Refusals(after) {
+			after = key
+			if l, ok := p.crawl.reprieve(r); ok {
+				links = append(links, l)
 			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if len(links) > 0 {
-			if err := p.log.Append(ctx, frontier.Links(links)); err != nil {
-				return err
+			if n++; n == reconsiderGroup {
+				return links, true, nil
 			}
 		}
+		return links, false, nil
+	})
+	if err != nil {
+		return err
 	}
 	if p.counters.Load().narrowed() {
 		if err := p.reconsiderAdmitted(ctx); err != nil {
@@ -84,32 +75,39 @@ func (p *partition) reconsiderRefused(ctx context.Context) error {
 
 // reconsiderAdmitted offers those admitted URLs again that were refused because an earlier scope was narrower than that in force.
 func (p *partition) reconsiderAdmitted(ctx context.Context) error {
-	for after, more := storage.ID(0), true; more; {
-		var links []frontier.Link
-		err := p.store.View(func(tx *storage.Tx) error {
-			n := 0
-			more = false
-			for id, r := range tx.Records(after) {
-				after = id
-				if r.State == storage.Refused && givesWay(r.Reason) {
-					_, href, err := tx.URL(id)
-					if err != nil {
-						return err
-					}
-					u, err := normalize.Parse(href)
-					if err != nil {
-						return fmt.Errorf("%w: log: URL %d: %w", storage.ErrDamaged, id, err)
-					}
-					if p.crawl.unwanted(u, r).Reason == "" {
-						links = append(links, frontier.Link{URL: u, Depth: r.Depth, Hops: r.Hops, Via: r.Via, Seed: r.Seed})
-					}
+	after := storage.ID(0)
+	return p.reoffer(ctx, func(tx *storage.Tx) (links []frontier.Link, more bool, err error) {
+		n := 0
+		for id, r := range tx.Records(after) {
+			after = id
+			if r.State == storage.Refused && givesWay(r.Reason) {
+				_, href, err := tx.URL(id)
+				if err != nil {
+					return nil, false, err
 				}
-				if n++; n == reconsiderGroup {
-					more = true
-					break
+				u, err := normalize.Parse(href)
+				if err != nil {
+					return nil, false, fmt.Errorf("%w: log: URL %d: %w", storage.ErrDamaged, id, err)
+				}
+				if p.crawl.unwanted(u, r).Reason == "" {
+					links = append(links, frontier.Link{URL: u, Depth: r.Depth, Hops: r.Hops, Via: r.Via, Seed: r.Seed})
 				}
 			}
-			return nil
+			if n++; n == reconsiderGroup {
+				return links, true, nil
+			}
+		}
+		return links, false, nil
+	})
+}
+
+// reoffer offers the links that read finds. It calls read, each time in a short transaction, until there is no more.
+func (p *partition) reoffer(ctx context.Context, read func(*storage.Tx) (links []frontier.Link, more bool, err error)) error {
+	for more := true; more; {
+		var links []frontier.Link
+		err := p.store.View(func(tx *storage.Tx) (err error) {
+			links, more, err = read(tx)
+			return err
 		})
 		if err != nil {
 			return err

@@ -117,7 +117,8 @@ func want(ts *testscript.TestScript, neg, ok bool, usage string) {
 	}
 }
 
-// within calls done until it returns true, and fails the script if that takes too long.
+// within calls done until it returns true, and fails the script if that takes too long. It polls in real time, for what it
+// waits for is done by another process.
 func within(ts *testscript.TestScript, what string, done func() bool) {
 	for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
